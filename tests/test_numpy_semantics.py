@@ -55,6 +55,28 @@ PROGRAMS = {
     "places in two dimensions": "result = np.delete(np.arange(4), [[0, 1], [2, 2]])",
     "what is made by name": "result = np.array(object=[1, 2])",
     "what a type is": "a = np.dtype(np.int32); result = [a.base == a, a.num, a.ndim, a.newbyteorder('=') == a, str(a.descr)]",
+    "types of choices": "result = [np.choose([0, 1], one) for one in ([np.float32(1), 2], [np.arange(2, dtype=np.int8), 7.5],\n"
+    "    [[1, 2], [3.5, 4]], [np.uint8(3), np.asarray([1, 2], np.int16)], [1, 2j])]",
+    "tolerances of each pair": "a = np.array([1, 2, 3, np.inf, np.nan]); b = [1, 2.1, 3.5, np.inf, np.nan]\n"
+    "tolerances = (0, [0.0], np.ones((2, 5)), [0, 0, 1, 0, 1])\n"
+    "result = [np.isclose(a, b, rtol=[0, 0.1, 0.1, 0, 0], atol=t, equal_nan=e) for t in tolerances for e in (False, True)] + [\n"
+    "    np.allclose([1, 2.0], [1, 2.1], atol=[0, 0.2]), np.isclose(np.uint8([1, 2]), np.uint8([2, 4]), atol=[1, 1.5]),\n"
+    "    np.isclose([True, False], True, rtol=[0, 1])]",
+    "clipped to another type": "a = np.arange(5.0); out = np.zeros(5, int)\n"
+    "result = [a.clip(1, 3, out=out, casting='unsafe'), out, a.clip(min=2, max=None), np.clip(a, 1, 3, dtype=np.float32)]",
+    "broadcasting what is broadcast": "one = np.broadcast(np.ones((3, 1)), np.ones(4))\n"
+    "result = [np.broadcast(one, np.ones((2, 1, 1))).shape, np.broadcast(one, one).numiter,\n"
+    "    np.broadcast(np.broadcast(), [1, 2]).shape]",
+    "an array asked for": "a = np.arange(6.0).reshape(2, 3)\n"
+    "result = [np.add.reduce(a, out=...), np.add.accumulate(a, out=...), np.add.reduceat(a, [0, 1], out=...),\n"
+    "    np.negative(a, out=...), np.maximum.reduce(a, axis=1, out=(np.empty(2),))]",
+    "the other order of bytes": "data = bytes(range(1, 17))\n"
+    "result = [np.frombuffer(data, '>' + t) + np.zeros(1, t) for t in ('i2', 'u4', 'i8', 'f4')] + [\n"
+    "    np.frombuffer(data, np.dtype(np.uint32).newbyteorder('>'), count=2) + np.zeros(1, np.uint32),\n"
+    "    np.frombuffer(data, np.dtype('>u2'), offset=2)[0] + np.uint16(0)]",
+    "bytes swapped": "result = [np.arange(6, dtype=t).reshape(2, 3)[:, ::2].byteswap() for t in ('i2', 'u4', 'i8')] + [\n"
+    "    np.array(3, 'u4').byteswap(), np.array([1 + 2j, 3], 'c8').byteswap().view('u4'),\n"
+    "    np.array([1, 2], 'i1').byteswap(), np.array([1, 2], 'i2').byteswap(inplace=True)]",
     "limits as text": "result = [repr(np.finfo(np.float32)), repr(np.finfo(np.float64)), repr(np.iinfo(np.uint8))]",
     "maxima of bool": "a = np.array([True, False]); result = [a.max(), a.min(), a.sum(), a.mean(), np.argmax(a), np.diff(a)]",
     "scalars of NumPy in promotion": "result = np.array([250], np.uint8) + host.int64(10)",
@@ -197,6 +219,9 @@ REFUSED = {
         "np.quantile(np.ones(2), 0.5, weights=np.array([1.0, -1]), method='inverted_cdf')",
     ),
     "another order of bytes": (ValueError, "np.dtype(np.int32).newbyteorder('x')"),
+    "steps of nothing": (ZeroDivisionError, "np.arange(0, 10, 0)"),
+    "another stack beside its type": (TypeError, "np.stack([np.ones(2)], out=np.ones((1, 2)), dtype=np.float64)"),
+    "a clip of another kind": (TypeError, "np.arange(5.0).clip(1, 3, out=np.zeros(5, int))"),
     "an array as index": (TypeError, "range(np.array([1]))"),
 }
 

@@ -1,4 +1,4 @@
-"""What stands for an array as NumPy takes it: ranges, deques, `array.array`, memoryviews, user's lists and `x.flat`."""
+"""What stands for an array as NumPy takes it: ranges, deques, `array.array`, memoryviews, user's lists, `x.flat`, other objects."""
 
 from __future__ import annotations
 
@@ -7,13 +7,33 @@ import collections
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 from against_numpy import compare
 
 import vkarray as vx
 
 pytestmark = pytest.mark.usefixtures("numpy_types")
+
+
+class Given:
+    """An object that stands for an array by `__array__`."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.values if dtype is None else self.values.astype(dtype)
+
+
+class Items:
+    """An object with a length and items by number, as Python's older sequences are."""
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, place: int) -> int:
+        return (1, 2)[place]
+
 
 SEQUENCES: dict[str, Callable[[Any], Any]] = {
     "range": lambda n: range(1, 3),
@@ -22,6 +42,8 @@ SEQUENCES: dict[str, Callable[[Any], Any]] = {
     "memoryview": lambda n: memoryview(array.array("i", [1, 2])),
     "user's list": lambda n: collections.UserList([1, 2]),
     "flat": lambda n: n.arange(4).reshape(2, 2)[1:, ::-1].flat,
+    "object": lambda n: Given(n.asarray([1, 2])),
+    "items": lambda n: Items(),
     "deque of arrays": lambda n: collections.deque([n.arange(2), n.arange(1, 3)]),
     "deque of elements": lambda n: collections.deque([n.arange(3)[1], n.arange(3)[2]]),
 }
@@ -41,6 +63,8 @@ WITHOUT = {
     "deque of arrays": ("interp", "digitize", "searchsorted", "histogram", "polyval", "split", "repeat"),
     "memoryview": ("flip",),
     "flat": ("hstack", "vstack", "column_stack"),
+    "object": ("hstack", "vstack", "column_stack"),
+    "items": ("hstack", "vstack", "column_stack"),
 }
 
 
@@ -66,8 +90,8 @@ def test_sequences_are_assigned(statement: str, name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in SEQUENCES if name != "deque of arrays"])
 def test_sequences_are_chosen_from(name: str) -> None:
     given = SEQUENCES[name](vx)
-    assert set(vx.random.choice(given, 50).tolist()) == set(np.asarray(given).tolist())
-    assert sorted(vx.random.permutation(given).tolist()) == sorted(np.asarray(given).tolist())
+    assert set(vx.random.choice(given, 50).tolist()) == set(vx.asarray(given).tolist())
+    assert sorted(vx.random.permutation(given).tolist()) == sorted(vx.asarray(given).tolist())
     assert vx.random.normal(given, 1).shape == (2,)
     assert vx.random.randint(0, given).shape == (2,)
 

@@ -280,9 +280,7 @@ def _remedy(function: str, value: object) -> str:
     if type(value) is int:
         return f" Several lengths are one tuple, as in {function}((3, 4))."
     if (isinstance(value, str) and value[:1] == ">") or not getattr(value, "isnative", True):
-        return (
-            " Arrays have the machine's order of bytes: frombuffer and fromfile read the other one, and x.byteswap() writes it."
-        )
+        return " Arrays have the machine's order of bytes: frombuffer and fromfile read the other one, and x.byteswap() writes it."
     import numpy as np
 
     try:

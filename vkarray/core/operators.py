@@ -211,8 +211,23 @@ class Elements:
 
 
 def is_sequence(value: Any) -> bool:
-    """Whether a value is a list or stands for one: a deque, an `array.array`, a memoryview, `x.flat`; texts are none."""
-    return isinstance(value, (Sequence, Elements)) and not isinstance(value, (str, bytes))
+    """Whether a value is a list or stands for one: a deque, an `array.array`, a memoryview, `x.flat`; texts are none.
+
+    Objects of any class are that have a length and items by number, as Python's older sequences do.
+    """
+    if isinstance(value, (Sequence, Elements)):
+        return not isinstance(value, (str, bytes))
+    kind = type(value)
+    return all(hasattr(kind, name) for name in _OLDER) and not any(hasattr(kind, name) for name in _NO_SEQUENCE)
+
+
+_OLDER = ("__getitem__", "__len__")
+_NO_SEQUENCE = (
+    "keys",
+    "__array__",
+    "__array_interface__",
+    "__dlpack__",
+)  # mappings, and arrays, which tell more of themselves
 
 
 _NUMBERS = (int, float, complex, bool)

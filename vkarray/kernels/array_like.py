@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from .._vk.watch import recorded, recorder, watches
 from ..core.array import VkArray, available, operations
@@ -17,10 +17,7 @@ from ..core.operators import Elements, is_sequence
 from ..core.promotion import as_scalar
 from ..core.tokens import TOKENS
 from .host_values import HostValues, call_with
-from .overriding import overridden, own_array, own_items
-
-if TYPE_CHECKING:
-    pass
+from .overriding import or_own_array, overridden
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -193,9 +190,7 @@ def as_like(value: Any, device: Any, numbers: bool) -> Any:
     if scalar is None:
         if is_sequence(value):
             return operations["asarray"](value, device=device)
-        own = own_array(value)
-        items = own_items(value) if own is None else None
-        return operations["asarray"](items, device=device) if items is not None else value if own is None else own
+        return or_own_array(value)
     if not hasattr(value, "dtype"):  # of a class that derives from a number
         return operations["asarray"](scalar, device=device) if numbers else scalar
     device = operations["as_device"](device)

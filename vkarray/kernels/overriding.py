@@ -6,7 +6,7 @@ An object with `__array__` that gives an array of vkarray's stands for that. One
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..core.array import VkArray, operations
@@ -34,23 +34,22 @@ def own_array(value: Any) -> VkArray | None:
     return found if type(found) is VkArray else None
 
 
-def own_items(value: Any) -> list[Any] | None:
-    """The members of an object that has a length and items by number, as Python's older sequences do; None for any other."""
-    kind = type(value)
-    if kind in _BUILT_IN or not (hasattr(kind, "__len__") and hasattr(kind, "__getitem__")):
-        return None
-    if isinstance(value, (str, bytes, Mapping)) or hasattr(kind, "__array__") or hasattr(kind, "keys"):
-        return None
-    return [value[place] for place in range(len(value))]
+def or_own_array(value: Any) -> Any:
+    """The array that an object stands for, or the value itself."""
+    own = own_array(value)
+    return value if own is None else own
 
 
 def _asked(values: Sequence[Any], protocol: str) -> Iterator[Any]:
-    """The arguments of other classes that have a protocol; of a sequence its first member counts."""
+    """The arguments of other classes that have a protocol; the members of a list are arguments as well."""
     for value in values:
-        one = value[0] if type(value) in (list, tuple) and value else value
-        kind = type(one)
-        if kind not in _BUILT_IN and hasattr(kind, protocol) and not is_numpys(kind):
-            yield one
+        members = value if type(value) in (list, tuple) else (value,)
+        if not _BUILT_IN.issuperset(map(type, members)):
+            yield from (one for one in members if _has(type(one), protocol))
+
+
+def _has(kind: type, protocol: str) -> bool:
+    return kind not in _BUILT_IN and hasattr(kind, protocol) and not is_numpys(kind)
 
 
 def overridden(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -76,7 +75,9 @@ def overridden_ufunc(ufunc: Any, method: str, args: tuple[Any, ...], kwargs: dic
     asked = list(_asked(args, "__array_ufunc__"))
     for one in asked:
         if one.__array_ufunc__ is None:
-            raise TypeError(f"{ufunc.__name__}: operand {type(one).__name__!r} does not support ufuncs (__array_ufunc__ is None).")
+            raise TypeError(
+                f"{ufunc.__name__}: operand {type(one).__name__!r} does not support ufuncs (__array_ufunc__ is None)."
+            )
         found = one.__array_ufunc__(ufunc, method, *args, **kwargs)
         if found is not NotImplemented:
             return found
@@ -87,7 +88,9 @@ def overridden_ufunc(ufunc: Any, method: str, args: tuple[Any, ...], kwargs: dic
 def _refuse(name: str, protocol: str, asked: Sequence[Any]) -> None:
     if asked:
         kinds = ", ".join(repr(type(one).__name__) for one in asked)
-        raise TypeError(f"{name}: {protocol} of {kinds} returned NotImplemented. Give an array, or let the class compute it.")
+        raise TypeError(
+            f"{name}: {protocol} of {kinds} returned NotImplemented. Give an array, or let the class compute it."
+        )
 
 
 def operand(value: Any) -> VkArray | None:

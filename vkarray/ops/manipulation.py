@@ -16,6 +16,7 @@ from ..kernels.array_like import as_like
 from ..kernels.conversion import cast
 from ..kernels.host_values import are_right
 from ..kernels.launch import copy_operation
+from ..kernels.overriding import or_own_array
 from ..kernels.planned import planned
 from ..kernels.rows import check_array, common_dtype
 from . import creation
@@ -324,6 +325,7 @@ def repeat(x: ArrayLike, /, repeats: int | Sequence[int] | VkArray, axis: int | 
     Standard: manipulation functions, `repeat`.
     """
     check_array("repeat", x)
+    repeats = or_own_array(repeats)
     counts = list(repeats) if isinstance(repeats, (list, tuple)) and all(type(one) is int for one in repeats) else None
     if is_sequence(repeats):
         repeats = creation.asarray(repeats, dtype=default_dtype("int", x._device), device=x._device)

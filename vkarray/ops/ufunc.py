@@ -217,7 +217,7 @@ class ufunc:
 
 
 def _target(out: Any) -> Any:
-    """The array that takes the only result, also out of a tuple; None where there is none, and for `...`, which asks for an array."""
+    """The array that takes the only result, also out of a tuple; None for none, and for `...`, which asks for an array."""
     given = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     return None if given is ... else given
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...core.array import VkArray
@@ -20,7 +20,7 @@ class broadcast:
 
     def __init__(self, *arrays: Any) -> None:
         every = [one for given in arrays for one in (given._arrays if isinstance(given, broadcast) else (given,))]
-        self._arrays = broadcast_arrays(*map(creation.asarray, every)) if every else []
+        self._arrays: Sequence[VkArray] = broadcast_arrays(*map(creation.asarray, every)) if every else []
         self.shape: tuple[int, ...] = tuple(self._arrays[0].shape) if every else ()
         self.reset()
 

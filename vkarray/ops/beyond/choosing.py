@@ -38,10 +38,11 @@ def choose(a: ArrayLike, choices: Any, out: VkArray | None = None, mode: str = "
     if not is_integer(a):
         raise TypeError(f"choose: expected integers, got {a._dtype}. Convert them with astype.")
     if type(choices) is not VkArray:
-        chosen = [as_like(one, a._device, False) for one in sequence("choose", choices)]
-        dtype = common_type("choose", chosen, a) if chosen else None
-        arrays = [as_array("choose", one, dtype, a) for one in chosen]
-        choices = stack(broadcast_arrays(*arrays), axis=0) if arrays else None
+        chosen: Sequence[Any] = [as_like(one, a._device, False) for one in sequence("choose", choices)]
+        if chosen:
+            dtype = common_type("choose", chosen, a)
+            chosen = broadcast_arrays(*(as_array("choose", one, dtype, a) for one in chosen))
+        choices = stack(chosen, axis=0) if chosen else None
     if choices is None or choices.ndim == 0 or choices._shape[0] == 0:
         raise ValueError("choose: expected at least one choice, got none.")
     count, step = choices._shape[0], choices._strides[0]

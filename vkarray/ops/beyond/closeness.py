@@ -12,9 +12,9 @@ from ...core.array import ArrayLike, VkArray, available, empty, is_supported, op
 from ...core.dtypes import CATEGORIES, COMPLEX_OF, DType
 from ...kernels import launch
 from ...kernels.array_like import as_like, takes_lists
-from ...kernels.conversion import elementwise
+from ...kernels.conversion import cast, elementwise
 from ...kernels.planned import planned
-from ...kernels.rows import as_operand, check_operands, common_dtype
+from ...kernels.rows import as_array, as_operand, check_operands, common_dtype
 from ...shaders.source import Shader
 from ..elementwise import add, equal, isfinite, isnan, less_equal, logical_and, logical_or, multiply, subtract
 from ..utility import all as all_true
@@ -56,16 +56,17 @@ def isclose(
 
 def _isclose(function: str, x1: Any, x2: Any, rtol: Any, atol: Any, equal_nan: bool) -> VkArray:
     like = check_operands(function, (x1, x2))
-    rtol, atol = (as_like(one, like._device, False) for one in (rtol, atol))
+    dtype = common_dtype(function, (x1, x2))
+    if dtype in CATEGORIES["integer or boolean"]:
+        dtype = available(dtypes.float64, like._device)
+    rtol, atol = (one if promotion.is_scalar(one) else as_like(one, like._device, False) for one in (rtol, atol))
     if any(type(one) is VkArray and one._shape for one in (rtol, atol)):
-        return _within(x1, x2, rtol, atol, equal_nan)
+        first, second = (cast(as_array(function, one, dtype, like), dtype) for one in (x1, x2))
+        return _within(first, second, rtol, atol, equal_nan)
     rtol, atol = (promotion.as_float(value, function, name) for name, value in (("rtol", rtol), ("atol", atol)))
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not value >= 0:
             raise ValueError(f"{function}: expected a number of 0 or more as {name}, got {value:g}.")
-    dtype = common_dtype(function, (x1, x2))
-    if dtype in CATEGORIES["integer or boolean"]:
-        dtype = available(dtypes.float64, like._device)
     operation = _operation(dtype, equal_nan)
     tolerance = launch.scalar(complex(rtol, atol), operation.inputs[2], like._device)
     operands = [one if type(one) is VkArray else as_operand(function, one, dtype, like) for one in (x1, x2)]
@@ -73,7 +74,7 @@ def _isclose(function: str, x1: Any, x2: Any, rtol: Any, atol: Any, equal_nan: b
     return elementwise(operation, (*operands, tolerance), empty(shape, dtypes.bool_, like._device))
 
 
-def _within(x1: Any, x2: Any, rtol: Any, atol: Any, equal_nan: bool) -> VkArray:
+def _within(x1: VkArray, x2: VkArray, rtol: Any, atol: Any, equal_nan: bool) -> VkArray:
     """`isclose` where each pair has tolerances of its own."""
     near = less_equal(operations["abs"](subtract(x1, x2)), add(atol, multiply(rtol, operations["abs"](x2))))
     close = logical_or(logical_and(near, isfinite(x2)), equal(x1, x2))

@@ -97,8 +97,8 @@ def frombuffer(
     """An array of 1 dimension with a copy of the bytes of an object.
 
     Parameters: buffer (bytes, or what has Python's buffer protocol); dtype (the default floating type by default; ">i4" and the
-    like read bytes in the other order than the machine's); count (of elements, all for -1); offset (in bytes). Raises ValueError where the bytes are too few, or no multiple of an
-    element.
+    like read bytes in the other order than the machine's); count (of elements, all for -1); offset (in bytes).
+    Raises ValueError where the bytes are too few, or no multiple of an element.
     """
     target = as_device(device)
     wanted, swapped = (default_dtype("float", target), False) if dtype is None else with_order(dtype, "frombuffer")
@@ -116,7 +116,7 @@ def frombuffer(
     if count == 0:
         return creation.empty((0,), dtype=wanted, device=target)
     form: Any = part.char
-    elements = data[offset : offset + count * size].cast(form)
+    elements: Any = data[offset : offset + count * size].cast(form)
     if swapped:
         elements = array(form, elements.tobytes())
         elements.byteswap()

@@ -20,6 +20,7 @@ from ...kernels.array_like import takes_lists
 from ...kernels.conversion import cast
 from ...kernels.dispatch import pointer
 from ...kernels.launch import uses_shared_memory
+from ...kernels.overriding import or_own_array
 from ...kernels.reductions import checked, partial_dtype
 from ...kernels.rows import check_array, check_operands, common_dtype
 from ...kernels.scan import Scan, scan_into
@@ -230,6 +231,7 @@ def histogram_bin_edges(
                 f"{high!r}. Take fewer bins, or a wider range."
             )
         return edges
+    bins = or_own_array(bins)
     if type(bins) is not VkArray and not is_sequence(bins):
         raise TypeError(f"histogram: expected bins as an integer, a rule, a list or an array of edges, got {bins!r}.")
     edges = bins if isinstance(bins, VkArray) else creation.asarray(bins, device=x._device)

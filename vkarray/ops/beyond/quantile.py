@@ -22,6 +22,7 @@ from ...core.dtypes import CATEGORIES, DType, as_dtype
 from ...core.operators import is_sequence
 from ...kernels import launch
 from ...kernels.conversion import cast
+from ...kernels.overriding import or_own_array
 from ...kernels.planned import planned
 from ...kernels.reductions import checked
 from ...kernels.rows import check_array, check_operands
@@ -391,6 +392,7 @@ _NAMES = {1.0: "Quantiles", 100.0: "Percentiles"}
 def _fractions(function: str, q: Any, whole: float) -> tuple[tuple[int, ...], list[float]]:
     """The shape of q and its values, divided by `whole`."""
     shape: tuple[int, ...] = ()
+    q = or_own_array(q)
     if is_sequence(q) and not isinstance(q, (list, tuple, range)):
         q = creation.asarray(q)
     values: list[Any] = [q]

@@ -14,6 +14,7 @@ from ...kernels.compact import coordinates
 from ...kernels.conversion import cast
 from ...kernels.faults import WrongValue, check_values
 from ...kernels.host_values import Limit
+from ...kernels.overriding import or_own_array
 from ...kernels.planned import planned
 from ...kernels.rows import check_array
 from .. import creation
@@ -125,6 +126,7 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> VkArray:
     Raises IndexError for a place or an axis out of range, ValueError for a mask of another length.
     """
     x, axis = flattened(arr, axis, "delete")
+    obj = or_own_array(obj)
     length = x._shape[axis]
     if isinstance(obj, bool):
         raise ValueError(f"delete: expected a mask of length {length}, got {obj}.")

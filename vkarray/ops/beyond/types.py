@@ -9,6 +9,7 @@ from typing import Any
 from ...core.array import VkArray
 from ...core.dtypes import CATEGORIES, DTYPES, DType, as_dtype
 from ...core.operators import is_sequence
+from ...kernels.overriding import or_own_array
 
 bool_, int_, uint, intp, uintp = (DTYPES[name] for name in ("bool", "int64", "uint64", "int64", "uint64"))
 byte, short, intc, long, longlong = (DTYPES[name] for name in ("int8", "int16", "int32", "int64", "int64"))
@@ -80,7 +81,7 @@ def ndim(a: Any) -> int:
 
 def shape(a: Any) -> tuple[int, ...]:
     """The lengths of the dimensions of an array, a number or nested lists. It raises nothing."""
-    found = getattr(a, "shape", None)
+    found = getattr(or_own_array(a), "shape", None)
     if found is not None:
         return tuple(found)
     if not is_sequence(a):

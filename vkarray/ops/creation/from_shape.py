@@ -12,6 +12,7 @@ from ...core.dtypes import CATEGORIES, DType, as_dtype
 from ...core.operators import is_sequence
 from ...kernels import launch
 from ...kernels.launch import as_device
+from ...kernels.overriding import or_own_array
 from ...kernels.planned import planned
 from ...kernels.rows import check_array
 from .from_values import asarray
@@ -56,6 +57,7 @@ def full(
 
 def filled(function: str, shape: int | Sequence[int], value: Any, dtype: DType | None, device: Any) -> VkArray:
     """What `full` returns; errors name `function`."""
+    value = or_own_array(value)
     if type(value) is VkArray or is_sequence(value):
         return _filled_with_array(function, shape, value, dtype, device)
     target = as_device(device)

@@ -11,6 +11,7 @@ from ....core.array import VkArray, default_dtype, empty, is_supported
 from ....core.operators import is_sequence
 from ....kernels.compact import nonzero
 from ....kernels.conversion import cast
+from ....kernels.overriding import or_own_array
 from ... import creation, data_type, statistical
 from ...elementwise import divide
 from ...indexing import take, take_along_axis
@@ -37,6 +38,7 @@ class Order(Counts):
 
     def _array(self, function: str, name: str, x: Any) -> VkArray | int:
         """An array, or the integers below a number, to put in order or choose from."""
+        x = or_own_array(x)
         if type(x) is VkArray and x._shape:
             return x
         if is_sequence(x) or getattr(x, "ndim", False):

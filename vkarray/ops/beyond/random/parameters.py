@@ -16,6 +16,7 @@ from ....core.operators import is_sequence
 from ....kernels import launch
 from ....kernels.conversion import cast
 from ....kernels.faults import WrongValue, check_values
+from ....kernels.overriding import or_own_array
 from ... import creation, data_type
 from ...elementwise import add, greater, greater_equal, subtract
 
@@ -65,6 +66,7 @@ def operand(function: str, name: str, value: Any, limits: Limits, dtype: DType, 
     Raises TypeError for what is neither, ValueError for numbers of the host outside of the limits. Notes a fault for those
     of the device.
     """
+    value = or_own_array(value)
     if promotion.is_real_scalar(value):
         if not limits.allow(value):
             raise ValueError(f"{function}: expected {name} {limits.text}, got {value!r}.")
@@ -111,6 +113,7 @@ def one_less(value: Any) -> Any:
 
 def without_fraction(function: str, name: str, value: Any) -> Any:
     """A bound of integers as NumPy takes it: of a floating-point number the part before the point."""
+    value = or_own_array(value)
     if type(value) is VkArray:
         return value if value._dtype.kind != "f" else cast(value, default_dtype("int", value._device))
     if type(value) is int:
