@@ -13,6 +13,7 @@ from reference import random_values, special_values, supported
 import vkarray as vx
 from vkarray.command import catalogue
 from vkarray.core import layout
+from vkarray.core.array import storage_itemsize
 from vkarray.core.dtypes import DTYPES
 from vkarray.kernels import launch, sort_tiles
 from vkarray.ops import sorting
@@ -134,6 +135,30 @@ def test_plans_of_other_devices(plan, monkeypatch) -> None:
     for dtype in (vx.float32, vx.int16, vx.complex64):
         values = values_of(dtype, (4, 50_021))
         check(vx.asarray(values, dtype=dtype), values)
+
+
+@pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
+def test_short_rows_by_ranks_and_by_digits(dtype, device, monkeypatch) -> None:
+    """Rows of a kernel for their length, of one block and of several: the same bits as by radix, of any NaN, too."""
+    monkeypatch.setattr(sort_tiles, "sorts_tiles", lambda device: False)
+    lengths = {most: (1, 5, most - 1, most, most + 1, 2 * most - 1, 3 * most) for most in set(sorting._HELD.values())}
+    lengths = lengths[sorting._HELD[storage_itemsize(dtype, device)]]
+    for rows, length in [(sorting._MANY_ROWS + 3, 3), *((11, length) for length in lengths)]:
+        values = values_of(dtype, (rows, length), rows + length)
+        x = vx.asarray(values, dtype=dtype)
+        if dtype.kind in "fc":  # any bits
+            noise = np.random.default_rng(length).integers(0, 256, (rows, length, dtype.itemsize), np.uint8)
+            x = vx.where(vx.asarray(noise[..., 0] < 128), x, vx.asarray(noise).view(dtype)[..., 0])
+        for descending in (False, True):
+            found = []
+            for ranked in (True, False):
+                monkeypatch.setattr(sorting, "_is_ranked", lambda x, ranked=ranked: ranked)
+                columns = sorting.sorted_rows("sort", x, descending, True)
+                found.append([np.asarray(one.view(vx.uint8)) for one in columns])
+                alone = sorting.sorted_rows("sort", x, descending, False)[0]
+                assert np.array_equal(found[-1][0], np.asarray(alone.view(vx.uint8)))
+            assert np.array_equal(found[0][0], found[1][0])
+            assert np.array_equal(found[0][1], found[1][1])
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ A pass moves every element to the place of one digit of its key (`glsl/lib/sort_
 of each row, sum the counts up, scatter. Rows of one chunk make all their passes in a single dispatch. So the number of
 dispatches depends on the type and, for the sums, on the logarithm of the size, not on the number of rows.
 
-GPUs whose subgroups vote do the same by tiles in shared memory instead (`sort_tiles`), with the same results.
+GPUs whose subgroups vote do the same by tiles in shared memory instead (`sort_tiles`), with the same results. So do CPU drivers
+with short rows, by counting what comes before each element (`glsl/sort/ranks.comp`).
 """
 
 from __future__ import annotations
@@ -41,6 +42,12 @@ _CPU_PLAN = Plan(8, 4096)
 _GPU_PLAN = Plan(4, 256)
 # Rows up to this length have so few elements for a digit of 8 bits that its 256 counts cost more than a second pass.
 _SHORT, _SHORT_BITS = 128, 4
+# On CPU drivers, by the bytes of an element: the longest rows of which every two elements are compared, which takes less than
+# the passes of a radix sort do; and the elements of a row that are compared in registers at once. Of many rows that are no longer
+# than that, the kernel is for their length.
+_RANKED = {1: 64, 2: 128, 4: 192, 8: 256, 16: 384}
+_HELD = {1: 16, 2: 16, 4: 16, 8: 16, 16: 8}
+_MANY_ROWS = 1 << 9
 # llvmpipe leaves a shader's loops after 65,535 turns in all.
 _TURNS = 60_000
 
@@ -69,6 +76,7 @@ def variants(device: Device) -> Iterator[Variant]:
     """All variants that a device can meet."""
     for element_bytes in element_sizes(device):
         yield _variant("sort/count", element_bytes, False)
+        yield _variant("sort/ranks", element_bytes, False)
         for template in ("sort/scatter", "sort/rows"):
             for indices in (False, True):
                 yield _variant(template, element_bytes, indices)
@@ -130,6 +138,8 @@ def sorted_rows(
                 sort_tiles.sort_rows(*key)
             else:
                 sort_tiles.sort_tiles(*key, _scratch(source, indices))
+        elif _is_ranked(x):
+            _sort_by_ranks(source, constants, target, target_places)
         elif at_once:
             _sort_at_once(source, constants, target, target_places)
         else:
@@ -149,6 +159,29 @@ def _run(template: str, x: VkArray, indices: bool, constants: Constants, invocat
     variant = _variant(template, storage_itemsize(x._dtype, device), indices)
     groups = launch.groups_for(invocations, device.limits, size)
     launch.dispatch(variant, device, groups, fields, writes=writes, workgroup_size=size, constants=constants)
+
+
+def _is_ranked(x: VkArray) -> bool:
+    """Whether rows of x are short enough to compare every two of their elements: a CPU driver keeps several in registers."""
+    return x._device.limits.is_cpu and x._shape[-1] <= _RANKED[x._dtype.itemsize]
+
+
+def _sort_by_ranks(x: VkArray, constants: Constants, values: VkArray, places: VkArray | None) -> None:
+    """Sort short rows into `values` and `places`: one invocation for a row compares every two of its elements."""
+    rows, length = x._shape
+    most = _HELD[storage_itemsize(x._dtype, x._device)]
+    blocks = -(-length // most)
+    held = next(count for count in (most * 3 // 4, most) if count * blocks >= length)
+    known = rows >= _MANY_ROWS and blocks == 1
+    more = ((7, length if known else 0), (8, length if known else held), (9, int(places is not None)))
+    fields: dict[str, Any] = {
+        "source": x,
+        "target": values,
+        "target_indices": 0 if places is None else places,
+        "rows": rows,
+        "row_length": length,
+    }
+    _run("sort/ranks", x, False, constants + more, rows, fields, ("target", "target_indices"))
 
 
 def _sort_at_once(x: VkArray, constants: Constants, values: VkArray, places: VkArray | None) -> None:
