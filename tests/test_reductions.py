@@ -456,8 +456,8 @@ def test_dtype_of_sum_and_prod():
         (lambda x: vx.mean(x, axis=(0, 0)), ValueError, "mean: axis (0, 0) names a dimension twice."),
         (lambda x: vx.argmax(x, axis=(0, 1)), TypeError,
          "argmax: expected one axis or None, got (0, 1). Reshape x to search several axes at once."),
-        (lambda x: vx.sum(x, dtype=vx.bool), TypeError,
-         "sum: float32 elements have no sum of dtype bool. Ask for a type that holds them."),
+        (lambda x: vx.cumulative_sum(x, axis=0, dtype=vx.bool), TypeError,
+         "cumulative_sum: float32 elements have no cumulative_sum of dtype bool. Ask for a type that holds them."),
         (lambda x: vx.var(x, correction="1"), TypeError, "var: expected a real number as correction, got '1'."),
     ],
 )  # fmt: skip

@@ -208,8 +208,13 @@ def reduction(
     return document(planned(function), made, summary, chapter)
 
 
-def accumulation(name: str, combine: str | dict[str, str], summary: str, join: Join, **options: Any) -> Accumulating:
-    """Make a row of a sum or product and its public function of (x, axis, dtype, out, keepdims, initial, where)."""
+def accumulation(
+    name: str, combine: str | dict[str, str], summary: str, join: Join, booleans: str, **options: Any
+) -> Accumulating:  # fmt: skip
+    """Make a row of a sum or product and its public function of (x, axis, dtype, out, keepdims, initial, where).
+
+    `booleans` names the operation that does it for the type bool, where one addend that is no 0 makes a sum true.
+    """
     made = row(name, "all", combine, types="sum", **options)
 
     def reduced(
@@ -225,6 +230,8 @@ def accumulation(name: str, combine: str | dict[str, str], summary: str, join: J
         x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False,
         initial: ArrayLike | None = None, where: Mask = True,
     ) -> VkArray:  # fmt: skip
+        if dtype is not None and as_dtype(dtype, name).category == "bool":
+            return operations[booleans](x, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
         if out is None and initial is None and where is True:
             return reduced(x, axis, dtype, keepdims)
         x = given(name, x)

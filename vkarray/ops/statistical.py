@@ -18,9 +18,11 @@ from .reducing import Axis, Join, Mask, accumulation, accumulator, apply, docume
 _CHAPTER = {"chapter": "statistical"}
 _PRODUCT = {"complex floating": "vx_multiply(a, b)", "else": "a * b"}
 
-sum = accumulation("sum", "a + b", "The sum of the elements over axes; 0 for no elements.", Join("add", 0), empty=0)
-prod = accumulation("prod", _PRODUCT, "The product of the elements over axes; 1 for no elements.", Join("multiply", 1), empty=1,
-                    library="arithmetic")  # fmt: skip
+sum = accumulation(
+    "sum", "a + b", "The sum of the elements over axes; 0 for no elements.", Join("add", 0), "any", empty=0
+)
+prod = accumulation("prod", _PRODUCT, "The product of the elements over axes; 1 for no elements.", Join("multiply", 1), "all",
+                    empty=1, library="arithmetic")  # fmt: skip
 max = reduction("max", "real numeric", {"integer": "max(a, b)", "else": "vx_maximum(a, b)"},
                 "The largest element over axes; NaN if there is one.", types="key", order="vx_max", library="arithmetic",
                 join=Join("maximum", None), booleans="any", complexes="complex.max", **_CHAPTER)  # fmt: skip

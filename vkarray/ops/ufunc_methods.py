@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core import dtypes, layout
 from ..core.array import ArrayLike, VkArray, check_supported, operations
+from ..core.dtypes import as_dtype
 from ..core.promotion import is_scalar
 from ..kernels import launch
 from ..kernels.conversion import cast
@@ -40,8 +41,8 @@ def reduce(
     known = _REDUCTIONS.get(function.__name__)
     if dtype is None and not function.__name__.startswith("logical"):
         dtype = type_of_out(x, out)
-    x = x if dtype is None else creation.asarray(x, dtype=dtype)
-    x = x if known is not None else _in_own_type(function, x, dtype)
+    if known is None or dtype is not None:
+        x = _in_own_type("reduce", function, x, dtype)
     axes = checked(function.__name__, x, axis)
     empty = math.prod(x._shape[one] for one in axes) == 0
     if empty and (initial is None or (initial is ABSENT and function.identity is None)):
@@ -89,9 +90,23 @@ def _in_rows(x: VkArray, order: layout.Shape, kept: layout.Shape) -> VkArray:
     return manipulation.reshape(x._permuted(order), (-1 if kept or x.size else 0, *kept))
 
 
-def _in_own_type(function: ufunc, x: VkArray, dtype: Any = None) -> VkArray:
-    """The operand in the type that results have, so that these can be operands in their turn."""
-    return x if dtype is not None else cast(x, function.resolve_dtypes((x._dtype, x._dtype, None))[-1])
+def _in_own_type(method: str, function: ufunc, x: VkArray, dtype: Any = None) -> VkArray:
+    """The operand in the type that results have, so that these can be operands in their turn.
+
+    Raises TypeError where there is no such type, as for comparisons of numbers, or not the one that dtype asks for.
+    """
+    name = function.__name__
+    if name.startswith("logical"):
+        wanted = result = dtypes.bool_
+    else:
+        wanted = x._dtype if dtype is None else as_dtype(dtype, f"{name}.{method}")
+        result = wanted if name in _REDUCTIONS else function.resolve_dtypes((wanted, wanted, None))[-1]
+    if (dtype is not None and as_dtype(dtype, name) is not result) or (result.kind == "b" and wanted.kind != "b"):
+        raise TypeError(
+            f"{name}.{method}: it computes in one type alone, and {wanted} elements lead to {result}. Use dtype={result}, "
+            f"which converts them first."
+        )
+    return creation.asarray(x, dtype=result)
 
 
 def _folded(function: ufunc, rows: VkArray, initial: Any, chosen: VkArray | None) -> VkArray:
@@ -113,9 +128,9 @@ def _folded(function: ufunc, rows: VkArray, initial: Any, chosen: VkArray | None
     return result
 
 
-def _rows(method: str, function: ufunc, array: ArrayLike, dtype: Any) -> VkArray:
+def _rows(method: str, function: ufunc, array: ArrayLike) -> VkArray:
     """An operand of at least one dimension."""
-    x = creation.asarray(array, dtype=dtype)
+    x = creation.asarray(array)
     if x.ndim == 0:
         raise TypeError(f"{function.__name__}.{method}: expected an array of at least 1 dimension, got shape ().")
     return x
@@ -124,13 +139,13 @@ def _rows(method: str, function: ufunc, array: ArrayLike, dtype: Any) -> VkArray
 @recordable
 def accumulate(function: ufunc, array: ArrayLike, axis: int, dtype: Any, out: Any) -> VkArray:
     """`function.accumulate`."""
-    x = _rows("accumulate", function, array, dtype)
+    x = _rows("accumulate", function, array)
     axis = layout.normalize_axis(axis, x.ndim, f"{function.__name__}.accumulate")
     known = _ACCUMULATIONS.get(function.__name__)
-    if known is not None and (dtype is None or x._dtype.kind != "b"):
+    if known is not None and (dtype is None or as_dtype(dtype, function.__name__).kind != "b"):
         result = operations[known](x, axis=axis, dtype=dtype)
     else:
-        x = manipulation.moveaxis(_in_own_type(function, x, dtype), axis, 0)
+        x = manipulation.moveaxis(_in_own_type("accumulate", function, x, dtype), axis, 0)
         result = manipulation.moveaxis(_scanned(function, x), 0, axis)
     return result if out is None else write(function.__name__, out, result, casting="unsafe")
 
@@ -217,20 +232,21 @@ def _in_rounds(function: ufunc, places: VkArray, whole: VkArray, values: VkArray
 @recordable
 def reduceat(function: ufunc, array: ArrayLike, indices: Any, axis: int, dtype: Any, out: Any) -> VkArray:
     """`function.reduceat`."""
-    x = _rows("reduceat", function, array, dtype)
+    x = _rows("reduceat", function, array)
     axis = layout.normalize_axis(axis, x.ndim, f"{function.__name__}.reduceat")
     x = manipulation.moveaxis(x, axis, 0)
     x = cast(x, reduce(function, x[:1], 0, dtype, None, False)._dtype) if x._shape[0] else x
+    kept = None if function.__name__.startswith("logical") else x._dtype
     starts = [int(one) for one in creation.asarray(indices).tolist()]
     for start in starts:
         if not 0 <= start < x._shape[0]:
             raise IndexError(f"{function.__name__}.reduceat: index {start} is out of range for {x._shape[0]} elements.")
     if not starts:
-        result = manipulation.moveaxis(reduce(function, x[:1], 0, None, None, True)[:0], 0, axis)
+        result = manipulation.moveaxis(reduce(function, x[:1], 0, kept, None, True)[:0], 0, axis)
         return result if out is None else write(function.__name__, out, result, casting="unsafe")
     ends = [*starts[1:], x._shape[0]]
     parts = [
-        reduce(function, x[start:end], 0, None, None, False) if start < end else x[start, ...]
+        reduce(function, x[start:end], 0, kept, None, False) if start < end else x[start, ...]
         for start, end in zip(starts, ends, strict=True)
     ]
     result = manipulation.moveaxis(manipulation.stack(parts), 0, axis)
