@@ -22,6 +22,8 @@ import vkarray.torch
 from vkarray.core.array import is_supported
 from vkarray.torch.tensors.storage import FROM_TORCH
 
+vkarray.torch.register_device()  # which waits to be asked where PyTorch has CUDA
+
 FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
 INTEGERS = [torch.int32, torch.int64, torch.uint8, torch.int8, torch.int16]
 COMPLEX = [torch.complex64, torch.complex128]
