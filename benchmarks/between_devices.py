@@ -40,7 +40,9 @@ def main() -> int:
     if len(devices) < 2:
         print(f"expected two devices, got {devices}: list a driver twice in VK_DRIVER_FILES.", file=sys.stderr)
         return 2
-    print(f"{devices[0].name} and {devices[1].name}\n\n| MiB | GB/s there, median (least) | GB/s back, median (least) |")
+    print(
+        f"{devices[0].name} and {devices[1].name}\n\n| MiB | GB/s there, median (least) | GB/s back, median (least) |"
+    )
     print("| ---: | ---: | ---: |")
     for size in given.megabytes:
         host = np.random.default_rng(size).random(size << 18, dtype=np.float32)

@@ -132,6 +132,21 @@ def test_batches_grow_and_are_submitted_without_waiting(own_device):
     assert queue.completed == queue.serial
 
 
+def test_batches_grow_though_the_device_is_idle_but_not_to_the_largest(own_device):
+    combine, queue = Combine(own_device), own_device.queue
+    a, b = upload(own_device, words(64)), upload(own_device, words(64))
+    own_device.await_pipelines()
+    for _ in range(8 * queue_module.IDLE_BATCH):
+        before = queue.submitted
+        combine.run(a, b, own_device.allocate(256))
+        while queue.submitted > before and queue.completed < queue.submitted:  # nobody waits, but the device is done
+            queue.progress.look()
+    assert queue.idle
+    assert queue.batch_limit == queue_module.IDLE_BATCH
+    queue.wait_all()
+    assert queue.batch_limit <= queue_module.FIRST_BATCH, "after a wait the first batch is large"
+
+
 def test_large_work_is_submitted_at_once(own_device):
     combine = Combine(own_device)
     combine.kernel.pace = None  # on slow devices the dispatch would be cut

@@ -36,9 +36,12 @@ if TYPE_CHECKING:
     from .memory import Buffer
     from .prepared import Prepared
 
-FIRST_BATCH, LARGEST_BATCH = 8, 256  # commands per batch: small while the device may be idle, then doubling
+FIRST_BATCH, LARGEST_BATCH = 8, 256  # commands per batch: few after a wait, then doubling
 # Workgroups that are enough work to submit at once, and while the device has work, when it is the host's time that counts.
 BATCH_WORKGROUPS = 1 << 14
+# Where the device has done all before the next batch comes, it waits for the host, whom each batch costs time; but fewer commands
+# than otherwise, as it does the last batch alone.
+IDLE_BATCH, IDLE_WORKGROUPS = 64, 1 << 18
 CLOSING_SECONDS = 10.0  # at most, until threads that wait notice, which may run late where many others do
 PROBE_SECONDS = 1.0  # after so long a wait, and then this often, ask whether the device is lost
 
@@ -79,6 +82,7 @@ class Queue:
         self.begun: Recording | None = None  # begun ahead of need
         self.workgroups = 0
         self.batch_limit, self.workgroup_limit = FIRST_BATCH, BATCH_WORKGROUPS
+        self.idle = True  # the device had done all when somebody looked last
         self.batches = self.barriers = 0
         self.timing_sinks: list[Sink] = list(timing.everywhere)
         queue = ffi.new("VkQueue*")
@@ -317,15 +321,16 @@ class Queue:
             self.recorder.checker.submitted(recording.handle)
         self.submitted = serial if serial > self.submitted else self.submitted
         self.batches += 1
+        most, most_workgroups = (IDLE_BATCH, IDLE_WORKGROUPS) if self.idle else (LARGEST_BATCH, LARGEST_WORKGROUPS)
         limit, workgroups = self.batch_limit * 2, self.workgroup_limit * 2
-        self.batch_limit = FIRST_BATCH if limit < FIRST_BATCH else limit if limit < LARGEST_BATCH else LARGEST_BATCH
-        self.workgroup_limit = workgroups if workgroups < LARGEST_WORKGROUPS else LARGEST_WORKGROUPS
+        self.batch_limit = FIRST_BATCH if limit < FIRST_BATCH else limit if limit < most else most
+        self.workgroup_limit = workgroups if workgroups < most_workgroups else most_workgroups
 
     def retire(self) -> None:
         """Note which batches are done, deliver timestamps, and drop what only they used."""
         progress = self.progress
-        busy = progress.completed < self.submitted
-        if not busy and progress.released >= progress.signalled:
+        self.idle = progress.completed >= self.submitted
+        if self.idle and progress.released >= progress.signalled:
             return
         progress.look()
         released = progress.released
@@ -333,8 +338,7 @@ class Queue:
             if batch.recording is not None and batch.recording.timed:
                 timing.deliver(self.device, batch.recording)
             _ = self.in_flight.pop(0) if self.in_flight and self.in_flight[0] is batch else None  # one step
-        if busy and progress.completed >= self.submitted:
-            self.batch_limit, self.workgroup_limit = FIRST_BATCH, BATCH_WORKGROUPS
+        self.idle = progress.completed >= self.submitted
 
     # --- waiting ---------------------------------------------------------------------------------------------------
 
@@ -389,11 +393,11 @@ class Queue:
             waiting = None  # an error keeps the frames through which it came
             if begin:
                 timing.host(self, "wait", begin, until=serial)
-        if not self.device.limits.is_cpu:  # who waited for so many commands often waits for as many again:
-            count, self.waited = self.serial - self.waited, self.serial
-            self.batch_limit = FIRST_BATCH if count > FIRST_BATCH else count or 1  # a GPU begins the last one at once
-            if progress.completed >= self.submitted:
-                self.workgroup_limit = BATCH_WORKGROUPS
+        # Who waited for so many commands often waits for as many again: a GPU begins the last one at once.
+        count, self.waited = self.serial - self.waited, self.serial
+        self.batch_limit = FIRST_BATCH if count > FIRST_BATCH or self.device.limits.is_cpu else count or 1
+        if progress.completed >= self.submitted:
+            self.workgroup_limit = BATCH_WORKGROUPS
 
     def _note(self, waiting: Waiting) -> None:
         """Count a wait as long as somebody holds it, without a destructor, in which Ctrl-C would strike."""

@@ -39,16 +39,22 @@ def note(values: Iterable[Any], key: list[Any], buffers: list[Any], addresses: l
     for value in values:
         kind = type(value)
         if kind is Tensor or kind is _Parameter:
-            held = _allocations.get(value.untyped_storage().data_ptr())
-            if held is None or value.is_neg() or value.is_conj():
+            held, offset = _allocations.get(value.data_ptr()), 0  # as for most: it begins where its storage does
+            if held is None:
+                held, offset = _allocations.get(value.untyped_storage().data_ptr()), value.storage_offset()
+            if held is None:
                 return False
             buffer, _, stored = held
-            if buffers and buffer.device is not buffers[0].device:
+            if not buffers:
+                key.append(buffer.device)
+            elif buffer.device is not buffers[0].device:
                 return False
-            dtype, address, offset = value.dtype, buffer.address, value.storage_offset()
+            dtype, address = value.dtype, buffer.address
+            if value.is_neg() or (dtype.is_complex and value.is_conj()):
+                return False
             if offset:
                 address += offset * (stored or dtype.itemsize)
-            key += (dtype, value.shape, value.stride(), address % ALIGNMENT, stored, buffer.device)
+            key += (dtype, value.shape, value.stride(), address % ALIGNMENT, stored)
             buffers.append(buffer)
             addresses.append(address)
         elif kind in _VALUES:
@@ -142,7 +148,7 @@ def planned(kernel: Kernel, *, across: bool = False) -> Kernel:
             noted = noted and note(kwargs.values(), key, buffers, addresses, scalars)
         if not noted or not buffers:
             return unplanned(*args, **kwargs)
-        if len(buffers) < 2 or len(set(map(id, buffers))) == len(buffers):  # none is shared
+        if len(buffers) < 2 or len(set(buffers)) == len(buffers):  # none is shared
             plan = plans.get(tuple(key))
             if type(plan) is ByValue:
                 plan = plan.find(scalars)
