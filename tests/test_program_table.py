@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -160,3 +161,13 @@ def test_what_tapes_note_has_a_name() -> None:
         and function.__module__.startswith("vkarray.ops") and function.__qualname__ not in without
     ]  # fmt: skip
     assert not missing
+
+
+@pytest.mark.parametrize("space", ["", "linalg.", "fft.", "lib.stride_tricks.", "polynomial."])
+def test_functions_are_found_before_anything_else_is_imported(space: str) -> None:
+    program = (
+        f"from vkarray.programs import names; assert len(names._group({space[:-1]!r})) > 1; "
+        f"assert names.find({space + 'none'!r}) is None"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -11,6 +11,7 @@ import importlib
 import inspect
 import operator
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from ..core.array import VkArray
@@ -128,7 +129,10 @@ def _recorded(value: Any) -> Function | None:
 def _public(space: str) -> dict[str, Function]:
     """What a tape notes of the functions of a public namespace."""
     values = vars(importlib.import_module(space)).items()
-    return {name: value for name, value in values if not name.startswith("_") and _recorded(value) is not None}
+    return {
+        name: value for name, value in values
+        if not name.startswith("_") and not isinstance(value, ModuleType) and _recorded(value) is not None
+    }  # fmt: skip
 
 
 def _methods() -> dict[str, Function]:
