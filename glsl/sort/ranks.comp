@@ -54,10 +54,21 @@ void main() {
             Key key = vx_key_of(element_at(first + other));
             EACH ranks[k] += uint(vx_precedes(key, keys[k]));
         }
-        EACH {
-            if (start + k < COUNT) {
-                Elements(arguments.target).data[first + ranks[k]] = ELEMENT_STORAGE(elements[k]);
-                if (INDICES) Words(arguments.target_indices).data[first + ranks[k]] = start + k;
+        if (LENGTH > 0u) {
+            EACH {
+                if (start + k < COUNT) {
+                    Elements(arguments.target).data[first + ranks[k]] = ELEMENT_STORAGE(elements[k]);
+                    if (INDICES) Words(arguments.target_indices).data[first + ranks[k]] = start + k;
+                }
+            }
+        } else {
+            // Stores take CPU drivers' compilers the longest, and few rows are not worth one for each element.
+            uint end = min(start + HELD, COUNT);
+            [[dont_unroll]] for (uint place = start; place < end; ++place) {
+                uint rank = 0u;
+                EACH rank = start + k == place ? ranks[k] : rank;
+                Elements(arguments.target).data[first + rank] = ELEMENT_STORAGE(element_at(first + place));
+                if (INDICES) Words(arguments.target_indices).data[first + rank] = place;
             }
         }
     }
