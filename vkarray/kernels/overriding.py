@@ -45,7 +45,8 @@ def _asked(values: Sequence[Any], protocol: str) -> Iterator[Any]:
     for value in values:
         members = value if type(value) in (list, tuple) else (value,)
         if not _BUILT_IN.issuperset(map(type, members)):
-            yield from (one for one in members if _has(type(one), protocol))
+            # What a trace has in the place of an array is one by its `__class__`.
+            yield from (one for one in members if _has(type(one), protocol) and not isinstance(one, VkArray))
 
 
 def _has(kind: type, protocol: str) -> bool:

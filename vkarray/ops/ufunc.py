@@ -187,7 +187,8 @@ class ufunc:
         count). Raises ValueError for an axis without elements where there is nothing to begin with.
         """
         if type(array) is not VkArray:
-            options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims}
+            options = {"axis": axis, "dtype": dtype, "keepdims": keepdims}
+            options |= {} if out is None else {"out": out if type(out) is tuple else (out,)}
             if (answer := overridden_ufunc(self, "reduce", (array,), options)) is not NotImplemented:
                 return answer
         return operations["ufunc.reduce"](
