@@ -321,6 +321,8 @@ class Queue:
             self.recorder.checker.submitted(recording.handle)
         self.submitted = serial if serial > self.submitted else self.submitted
         self.batches += 1
+        if batch.signals:  # it is no work
+            return
         most, most_workgroups = (IDLE_BATCH, IDLE_WORKGROUPS) if self.idle else (LARGEST_BATCH, LARGEST_WORKGROUPS)
         limit, workgroups = self.batch_limit * 2, self.workgroup_limit * 2
         self.batch_limit = FIRST_BATCH if limit < FIRST_BATCH else limit if limit < most else most
