@@ -52,7 +52,8 @@ def test_linked_kernels_are_valid(dtype, device, tmp_path):
             kinds = (kinds[0], "one", kinds[0])
         inputs = tuple(Input(kind, dtype) for kind in kinds)
         path = tmp_path / "kernel.spv"
-        strip = fused.Strip(1 if flat else 4, frozenset(range(len(results))[:1] if results[0][1].itemsize == 4 else ()))
+        several = 4 if results[0][1].itemsize == 4 else 1
+        strip = fused.Strip(1 if flat else 4, (several, *[2 if one.itemsize == 4 else 1 for _, one in results[1:]]))
         path.write_bytes(fused.code(Expression((dtype,) * 3, steps, results), inputs, flat, 1, device, strip))
         command = ["spirv-val", "--scalar-block-layout", "--target-env", "vulkan1.2", str(path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..core import layout
+from ..core import dtypes, layout
 from ..core.array import VkArray, storage_itemsize
 from . import kernel_caches, launch, texels, walk
 from .dispatch import Number, dispatch, pointer
-from .expressions import Expression
+from .expressions import Expression, Step, can_be_step, length
 from .fused import ALONE, RESULTS, TEXELS, UNUSED, Index, Input, Strip, code, padded_inputs, strides_over
 from .scalars import Scalar
 
 if TYPE_CHECKING:
-    from .launch import Device
+    from .launch import Device, Operation
 
 
 class _Work(NamedTuple):
@@ -34,6 +35,44 @@ _WORK = {
 }
 
 
+# A single operation is waited for more often than a program, so its kernels have less to compile: so many instructions, and calls
+# where an element takes long to compute, or is no word.
+_INSTRUCTIONS, _CALLS = 3 << 12, 5
+
+
+def along_strides(
+    operation: Operation, inputs: Sequence[VkArray | Scalar], results: Sequence[VkArray], device: Device, origin: int
+) -> bool:
+    """Make the dispatches of one operation, many elements of an invocation at a time; False for what is no step of programs.
+
+    CPU drivers take several times longer for the elements of `glsl/elementwise.comp`, each of which finds its place by itself.
+    `origin` is the place in C order of the first element.
+    """
+    expression = _of(operation)
+    if expression is None:
+        return False
+    given: list[VkArray | Scalar | Index] = list(inputs)
+    if operation.indexed:
+        given.append(Index(layout.contiguous_strides(results[0]._shape), origin))
+    times = _INSTRUCTIONS // length(operation, device)
+    if expression.is_costly or max(one.itemsize for one in (*operation.inputs, operation.result)) > 4:
+        times = min(times, _CALLS)
+    Evaluation(expression, given, results, device, max(times, 1)).run()
+    return True
+
+
+@functools.lru_cache(maxsize=4096)
+def _of(operation: Operation) -> Expression | None:
+    """The expression of one operation."""
+    if not can_be_step(operation):
+        return None
+    operands = tuple(range(len(operation.inputs)))
+    place = len(operands) if operation.indexed else None
+    inputs = (*operation.inputs, dtypes.uint32) if operation.indexed else operation.inputs
+    step = Step(operation, operands, place)
+    return Expression(inputs, (step,), ((len(inputs), operation.result),))
+
+
 @kernel_caches.cached
 def _kernel(
     expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device, strip: Strip,
@@ -48,11 +87,13 @@ class Evaluation:
     """An expression of inputs and results of given types, places and layouts: its dispatches."""
 
     def __init__(
-        self, expression: Expression, inputs: Sequence[VkArray | Scalar | Index], results: Sequence[VkArray], device: Device
+        self, expression: Expression, inputs: Sequence[VkArray | Scalar | Index], results: Sequence[VkArray], device: Device,
+        times: int | None = None,
     ) -> None:  # fmt: skip
+        """`times`: how often a kernel calls the expression at most, where that is to be less often than it may."""
         self.expression, self.inputs, self.results, self.device = expression, inputs, results, device
         self.shape = results[0]._shape
-        self.times = expression.times(device)
+        self.times = expression.times(device) if times is None else min(times, expression.times(device))
         self.work = next(work for work in _WORK[device.limits.kind] if self.times >= work.times)
         memory = [dtype for one, dtype in zip(inputs, expression.inputs, strict=True) if type(one) is VkArray]
         self.itemsizes = [
@@ -174,31 +215,37 @@ class Evaluation:
         """The dispatch of a part of a walk."""
         rank = part.plan & 0xFF
         unit = sum(1 << number for number in range(self.operands) if part.values[(number + 2) * rank - 1] == 1)
-        constants = (self.operands, rank, int(part.mode[0]), setting.elements, part.apart, unit)
+        ahead = len(self.inputs) + 1 if self.device.limits.kind == "cpu" else 0
+        constants = (self.operands, rank, int(part.mode[0]), setting.elements, part.apart, unit, ahead)
         inputs, fields = list(self.kinds(False)), self._fields(part.offsets)
         operands = [number for number, one in enumerate(inputs) if one.kind != "immediate"]
         for number, step in zip(operands, part.along, strict=False):
             if step == 0 and inputs[number].kind == "walked":
                 inputs[number] = inputs[number]._replace(kind="held")
         bindings: list[texels.Binding] = []
-        paired = []
+        stored = [1] * len(self.results)
         if part.apart == walk.BESIDE and setting.elements > 1 and launch.has_texels(self.device):
             bindings = self._words(part, operands, inputs, fields)
-            paired = [number for number in range(len(self.results)) if self._is_paired(part, number)]
-        strip = Strip(setting.elements, frozenset(paired))
+            stored = [self._stored_at_once(part, number, setting.elements) for number in range(len(self.results))]
+        strip = Strip(setting.elements, tuple(stored))
         kernel = self._kernel(tuple(inputs), False, strip, setting.invocations, constants)
         fields |= {"count": part.numbers, "plan": part.plan, "layout_": part.values}
         bound = [one for one, (kind, _) in zip(self.inputs, inputs, strict=True) if kind.startswith("words")]
         dispatch(kernel, part.groups, fields, writes=("results",), bindings=bindings or None, also_reads=bound)  # type: ignore[arg-type]
 
-    def _is_paired(self, part: walk.Part, number: int) -> bool:
-        """Whether each second element of a result, in each row, begins at a multiple of its size and the next one's."""
+    def _stored_at_once(self, part: walk.Part, number: int, elements: int) -> int:
+        """How many neighbours of a result can be stored at once: such packs begin at a multiple of their size in each row."""
         one, rank = self.results[number], part.plan & 0xFF
         place = self.operands - len(self.results) + number
         steps = part.values[(place + 1) * rank : (place + 2) * rank]
-        words = one._dtype.itemsize == storage_itemsize(one._dtype, self.device) == 4
-        even = steps[-1] == 1 and not any(step % 2 for step in steps[:-1]) and not min(steps) < 0
-        return words and even and pointer(one, part.offsets[place]).is_aligned(8)
+        itemsize = storage_itemsize(one._dtype, self.device)
+        if not one._dtype.itemsize == itemsize == 4 or steps[-1] != 1 or min(steps) < 0:
+            return 1
+        first = pointer(one, part.offsets[place])
+        return next(
+            count for count in (4, 2, 1)
+            if count <= elements and not any(step % count for step in steps[:-1]) and first.is_aligned(count * itemsize)
+        )  # fmt: skip
 
     def _words(
         self, part: walk.Part, operands: Sequence[int], inputs: list[Input], fields: dict[str, Any]
@@ -215,8 +262,9 @@ class Evaluation:
                 views.setdefault(id(one._buffer), []).append((number, (one, offset, offset + last + 1)))
         made: list[texels.Binding] = []
         begins = list(fields["inputs"])
-        for same in views.values():
-            bound = texels.binding_of_views([view for _, view in same], len(made)) if len(made) < TEXELS else None
+        reads = math.prod(shape) * 4
+        for same in list(views.values())[:TEXELS]:
+            bound = texels.binding_of_views([view for _, view in same], len(made), reads)
             if bound is not None:
                 for number, (one, first, _) in same:
                     inputs[number] = inputs[number]._replace(kind=f"words {len(made)}")

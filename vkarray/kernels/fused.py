@@ -63,10 +63,10 @@ class Input(NamedTuple):
 
 
 class Strip(NamedTuple):
-    """What an invocation that walks handles: so many elements, and the results that it stores in pairs of these."""
+    """What an invocation that walks handles: so many elements, of which it stores so many at a time of each result."""
 
     elements: int
-    paired: frozenset[int] = frozenset()
+    stored: tuple[int, ...] = ()
 
 
 ALONE = Strip(1)
@@ -279,16 +279,16 @@ class Linked:
         stored = body.load(self.linker.pointed(function.parameters[-1]), values[value])
         body.call(function, (*self._result(body, number, index), stored))
 
-    def _store_pair(self, body: link.Body, number: int, index: int, values: Sequence[list[int]]) -> None:
-        """Store a result for an element and the next one."""
+    def _store_several(self, body: link.Body, number: int, index: int, values: Sequence[list[int]]) -> None:
+        """Store a result for an element and those that follow it, 2, 4 and so on, which begin at a multiple of their number."""
         value, dtype = self.expression.results[number]
-        function = self.access(dtype, "store_pack", 2)
+        function = self.access(dtype, "store_pack", len(values))
         made = body.variable(function.parameters[-1])
         for k, one in enumerate(values):
             self._put(body, made, function.parameters[-1], k, one[value])
         address, place = self._result(body, number, index)
-        pair = body.shifted(self.unsigned, place, self.linker.unsigned(1))
-        body.call(function, (address, pair, body.load(self.linker.pointed(function.parameters[-1]), made)))
+        pack = body.shifted(self.unsigned, place, self.linker.unsigned(len(values).bit_length() - 1))
+        body.call(function, (address, pack, body.load(self.linker.pointed(function.parameters[-1]), made)))
 
     def _result(self, body: link.Body, number: int, index: int) -> tuple[int, int]:
         """The address of a result, and where an element lies there."""
@@ -317,13 +317,12 @@ class Linked:
 
         loaded = [[value(number, k) for number in range(len(self.inputs))] for k in range(strip.elements)]
         made = list(self._values_of_several(body, [(unsigned(k), values) for k, values in enumerate(loaded)]))
-        for number in range(len(self.expression.results)):
-            for k in range(0, strip.elements, 2):
-                if number in strip.paired:
-                    self._store_pair(body, number, unsigned(k), made[k : k + 2])
+        for number, several in enumerate(strip.stored):
+            for k in range(0, strip.elements, several):
+                if several > 1:
+                    self._store_several(body, number, unsigned(k), made[k : k + several])
                 else:
                     self._store(body, number, unsigned(k), made[k])
-                    self._store(body, number, unsigned(k + 1), made[k + 1])
         body.end()
 
     def _pack_of_input(self, body: link.Body, place: int, number: int) -> tuple[int, int]:

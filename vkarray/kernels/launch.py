@@ -66,6 +66,7 @@ FLAT = {
 }
 _AS_SHORT = {"gpu": {("vx_exp(a)", dtypes.float32)}, "cpu": set()}  # calls that are, and their types
 _FEW = 1 << 14
+_MANY = 1 << 12  # elements for which CPU drivers gain from kernels that handle several by an invocation, if not flat
 
 
 def uses_shared_memory(device: Device) -> bool:
@@ -287,7 +288,7 @@ def _flat(
 ) -> bool:  # fmt: skip
     """Dispatch the flat kernel; False when an operand is not aligned for it.
 
-    CPU drivers handle the elements of such operands one by one, several times faster than by their strides.
+    CPU drivers handle the elements of such operands one by one where they are few, faster than by their strides.
     """
     kernels, itemsizes, vector = operation.kernels.get((device, True)) or _prepared(operation, device, True)
     fields = dict(fields)
@@ -302,7 +303,7 @@ def _flat(
     for position, result in enumerate(results):
         place = fields[RESULT_FIELDS[position]] = pointer(result)
         aligned = aligned and place.is_aligned(vector * itemsizes[len(inputs) + position])
-    if not aligned and kernels.kind == "gpu":
+    if not aligned and (kernels.kind == "gpu" or count >= _MANY):
         return False
     bound = texels.bindings(inputs, kernels.as_texels, broadcast, count) if aligned and kernels.as_texels else None
     for part, groups, first, end in kernels.parts(count, vector) if aligned else kernels.one_by_one(count):
@@ -318,6 +319,11 @@ def _strided(
     strides: list[layout.Strides], device: _vk.Device, own: Fields,
 ) -> None:  # fmt: skip
     """Dispatch the strided kernel, in parts that 32-bit indices reach."""
+    if device.limits.kind == "cpu" and math.prod(shape) >= _MANY and own.keys() <= {"origin"}:
+        from .evaluation import along_strides  # which builds on this module
+
+        if along_strides(operation, inputs, results, device, own.get("origin", 0)):
+            return
     modes, _, setting = operation.kernels.get((device, False)) or _prepared(operation, device, False)
     immediate = sum(1 << position for position, operand in enumerate(inputs) if isinstance(operand, Scalar))
     if operation.indexed:

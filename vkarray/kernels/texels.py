@@ -41,14 +41,15 @@ def binding(
     return Binding(number, array._buffer, offset, nbytes)
 
 
-def binding_of_views(views: Sequence[tuple[VkArray, int, int]], number: int) -> Binding | None:
+def binding_of_views(views: Sequence[tuple[VkArray, int, int]], number: int, reads: int) -> Binding | None:
     """The binding by which a kernel reads views of one buffer in words: of each, an array, the first element and the one after
-    the last that it reads, counted from the array's own first one. None where there are too many for one binding."""
+    the last that it reads, counted from the array's own first one. None where there are too many for one binding, or too few
+    for that to pay: it reads so many bytes of each view, some more than once."""
     itemsize, limits = 4, views[0][0]._device.limits
     first = min((array._offset + first) * itemsize for array, first, _ in views)
     end = max((array._offset + end) * itemsize for array, _, end in views)
     first -= first % max(_vk.TEXEL_BYTES, limits.min_texel_buffer_offset_alignment)
-    if not _FEW_BYTES <= end - first <= _vk.TEXEL_BYTES * limits.max_texel_buffer_elements:
+    if max(reads, end - first) < _FEW_BYTES or end - first > _vk.TEXEL_BYTES * limits.max_texel_buffer_elements:
         return None
     return Binding(number, views[0][0]._buffer, first, end - first)
 
