@@ -50,7 +50,7 @@ class Value:
     def __getattr__(self, name: str) -> Any:
         raise TraceError(
             f"{users_line()}: this array belongs to a function that was traced, and has no values outside of it. Return it from "
-            "the function."
+            "the function, in a nest of tuples, lists, dictionaries or dataclasses."
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
