@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
 from collections.abc import Sequence
-from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._vk.watch import Watch, unwatched
@@ -26,11 +23,11 @@ from ..kernels.prologue import Prologue
 from ..kernels.reduction_run import RowReduction
 from ..kernels.scalars import Scalar
 from ..kernels.signature import ALIGNMENT
+from .remedies import remedy, users_frame
 
 if TYPE_CHECKING:
     from .._vk import Device
 
-_PACKAGE = str(Path(__file__).parent.parent)
 # Where values would lie: aligned, far from each other, and where no device has memory.
 _FIRST, _APART, _MOST = 1 << 56, 1 << 36, 1 << 20
 _numbers = itertools.count()
@@ -111,10 +108,8 @@ class Node(NamedTuple):
 
 
 def users_line() -> str:
-    """Where the user's code calls this library."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame = frame.f_back
+    """Where the user's code calls this library, as text."""
+    frame = users_frame()
     return "?" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
@@ -240,8 +235,7 @@ class Trace(Watch):
         self.reason = reason
         raise TraceError(
             f"{self.name}: {reason} at {self.line or users_line()}, and a function that is compiled knows no values while it is "
-            "traced. Choose by values with vkarray.where, give numbers as arguments, or end the function before this line and go "
-            "on in another one."
+            f"traced. {remedy(reason)}."
         )
 
 
