@@ -220,6 +220,14 @@ def test_what_calls_share_belongs_to_no_trace(function):
         assert outcome(vx.compile(lambda x: function(x * 1)), (x,)) == outcome(lambda x: function(x * 1), (x,))
 
 
+@pytest.mark.parametrize("shape", [(1 << 62, 5), (1 << 45, 5)])
+@pytest.mark.parametrize("function", [vx.zeros, vx.ones, lambda shape: vx.broadcast_to(vx.ones(1), shape) + 1])
+def test_arrays_that_no_memory_holds_are_told_at_once(function, shape):
+    for way in (function, vx.compile(function)):
+        with pytest.raises(vx.OutOfMemoryError, match="smaller parts"):
+            way(shape)
+
+
 @traced
 def test_steps_of_optimizers_say_that_they_cannot_be_traced():
     parameters, gradients = [vx.ones((3,))], [vx.ones((3,))]

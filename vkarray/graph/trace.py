@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 # Where values would lie: aligned, far from each other, and where no device has memory.
 _FIRST, _APART, _MOST = 1 << 56, 1 << 36, 1 << 20
+_REACH = 1 << 47  # bytes that devices have addresses for: of more, calls would be divided into endlessly many
 _numbers = itertools.count()
 
 
@@ -157,6 +158,11 @@ class Trace(Watch):
         if self.most is not None and nbytes > self.most:
             raise OutOfMemoryError(
                 f"{self.name}: an array of {nbytes} bytes at {self.line or users_line()}, and it may take {self.most} bytes."
+            )
+        if nbytes > _REACH:
+            raise OutOfMemoryError(
+                f"{self.name}: an array of {nbytes} bytes at {self.line or users_line()}, for which no device has addresses. "
+                "Work in smaller parts."
             )
         value = Value(device, nbytes)
         self.values.append(value)
