@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,16 +27,19 @@ def seen(value: Any) -> Any:
     """All that a caller can see of a result."""
     if isinstance(value, dict):
         return type(value), [(name, seen(one)) for name, one in value.items()]
-    if isinstance(value, (tuple, list)):
-        return type(value), [seen(one) for one in value]
+    if isinstance(value, (tuple, list, deque, type({}.values()))):
+        return type(value), [seen(one) for one in value], seen(getattr(value, "__dict__", {}))
+    if isinstance(value, MappingProxyType):
+        return type(value), seen(dict(value))
     if type(value) is VkArray:
         host = np.array(value)
         if host.dtype.kind in "fc":  # the sign of a NaN that an operation makes depends on how its operands are ordered
             parts = host.reshape(-1).view(host.real.dtype)
             parts[np.isnan(parts)] = np.nan
         return value.dtype.name, value.shape, value.strides, hasattr(value, "_is_place"), host.tobytes()
-    if hasattr(value, "__dict__"):
-        return type(value), seen(vars(value))
+    slots = {name: getattr(value, name) for name in getattr(type(value), "__slots__", ()) if hasattr(value, name)}
+    if slots or hasattr(value, "__dict__"):
+        return type(value), seen(slots), seen(getattr(value, "__dict__", {}))
     return type(value), repr(value)
 
 

@@ -52,6 +52,18 @@ def test_wrong_arguments_are_refused(arguments: list[str], capsys: pytest.Captur
     assert "usage: vkarray" in capsys.readouterr().err
 
 
+def test_interruption_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(_: object) -> int:
+        raise KeyboardInterrupt
+
+    for command in COMMANDS:
+        module = importlib.import_module(f"vkarray.command.{command}")
+        monkeypatch.setattr(module, "run", interrupted)
+        needed = {"compile": ["model.onnx"], "run": ["x.vkp"], "show": ["x.vkp"], "benchmark": ["x.vkp"]}
+        assert main([command, *needed.get(command, [])]) == 130
+        assert capsys.readouterr().err == f"vkarray {command}: interrupted.\n"
+
+
 def test_version_is_that_of_the_package() -> None:
     import vkarray as vx
 

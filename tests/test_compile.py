@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -176,23 +177,33 @@ def _branched(x: VkArray) -> VkArray:
     return x if x[0, 0] > 0 else -x
 
 
-READS: dict[str, Callable[[VkArray], Any]] = {
-    "float": lambda x: float(x[0, 0]), "int": lambda x: int(x[0, 0]), "bool": lambda x: bool(x[0, 0] > 0), "branch": _branched,
-    "tolist": lambda x: x.tolist(), "item": lambda x: x[0, 0].item(), "NumPy": lambda x: np.asarray(x), "text": lambda x: f"{x}",
-    "print": lambda x: print(x), "nonzero": lambda x: vx.nonzero(x), "unique": lambda x: vx.unique_values(x),
-    "mask": lambda x: x[x > 0], "index": lambda x: [1, 2, 3][vx.argmax(x)],
-    "range": lambda x: list(range(vx.argmax(x))), "DLPack": lambda x: x.__dlpack__(),
-    "host's DLPack": lambda x: np.from_dlpack(x), "svd": lambda x: vx.linalg.svd(x),
-    "iterator": lambda x: [float(y[0]) for y in x], "complex": lambda x: complex(x[0, 0]),
+WHERE, OUTSIDE, DIVIDED = "vkarray.where", "outside of the function", "go on in another one"
+# What reads values, and what the error says to write instead.
+READS: dict[str, tuple[Callable[[VkArray], Any], str]] = {
+    "float": (lambda x: float(x[0, 0]), OUTSIDE), "int": (lambda x: int(x[0, 0]), OUTSIDE),
+    "bool": (lambda x: bool(x[0, 0] > 0), WHERE), "branch": (_branched, WHERE), "tolist": (lambda x: x.tolist(), OUTSIDE),
+    "item": (lambda x: x[0, 0].item(), "number as an argument"), "NumPy": (lambda x: np.asarray(x), OUTSIDE),
+    "text": (lambda x: f"{x}", OUTSIDE), "print": (lambda x: print(x), OUTSIDE), "nonzero": (lambda x: vx.nonzero(x), "mask"),
+    "unique": (lambda x: vx.unique_values(x), "mask"), "mask": (lambda x: x[x > 0], "mask"),
+    "mask that is known": (lambda x: x[np.eye(5, 7, dtype=bool)], "mask that is known"),
+    "index": (lambda x: [1, 2, 3][vx.argmax(x)], "number as an argument"),
+    "slice": (lambda x: x[: vx.argmax(x)], "number as an argument"),
+    "range": (lambda x: list(range(vx.argmax(x))), "number as an argument"), "DLPack": (lambda x: x.__dlpack__(), OUTSIDE),
+    "host's DLPack": (lambda x: np.from_dlpack(x), OUTSIDE), "svd": (lambda x: vx.linalg.svd(x), DIVIDED),
+    "pseudo-inverse": (lambda x: vx.linalg.pinv(x), DIVIDED), "closeness": (lambda x: vx.allclose(x, x), "vkarray.isclose"),
+    "iterator": (lambda x: [float(y[0]) for y in x], OUTSIDE), "complex": (lambda x: complex(x[0, 0]), OUTSIDE),
+    "seed": (lambda x: vx.random.seed(3), "with a seed"),
+    "no seed": (lambda x: vx.random.default_rng().normal(size=3), "give it a seed"),
 }  # fmt: skip
 
 
 @traced
 @pytest.mark.parametrize("name", READS)
 def test_values_cannot_be_read(name):
-    compiled = vx.compile(READS[name])
-    line = READS[name].__code__.co_firstlineno + (READS[name] is _branched)
-    with pytest.raises(vx.TraceError, match=rf"test_compile\.py:{line}.*vkarray\.where"):
+    function, instead = READS[name]
+    compiled = vx.compile(function)
+    line = function.__code__.co_firstlineno + (function is _branched)
+    with pytest.raises(vx.TraceError, match=rf"test_compile\.py:{line},.* traced\. .*{re.escape(instead)}"):
         compiled(array())
     assert not watches
     with vx.config(compile=False), np.errstate(all="ignore"):
@@ -208,6 +219,14 @@ def test_what_calls_share_belongs_to_no_trace(function):
     x = array(shape=(11, 13))
     with np.errstate(all="ignore"):
         assert outcome(vx.compile(lambda x: function(x * 1)), (x,)) == outcome(lambda x: function(x * 1), (x,))
+
+
+@pytest.mark.parametrize("shape", [(1 << 62, 5), (1 << 45, 5)])
+@pytest.mark.parametrize("function", [vx.zeros, vx.ones, lambda shape: vx.broadcast_to(vx.ones(1), shape) + 1])
+def test_arrays_that_no_memory_holds_are_told_at_once(function, shape):
+    for way in (function, vx.compile(function)):
+        with pytest.raises(vx.OutOfMemoryError, match="smaller parts"):
+            way(shape)
 
 
 @traced

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import functools
+import pickle
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict, UserDict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -45,6 +49,42 @@ class Layer:
         return x * self.weight * self.scale if self.inner is None else self.inner.applied(x) * self.weight
 
 
+class Slotted:
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __call__(self, x: Any) -> Any:
+        return self.times(x)
+
+    def times(self, x: Any) -> Any:
+        return x * self.value
+
+
+class OfSlotted(Slotted):
+    name = "with attributes besides"
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(value)
+        self.other = value
+
+
+class Labelled(list[Any]):
+    def __init__(self, value: Any) -> None:
+        super().__init__([value])
+        self.value = value
+
+
+class ByAttribute(dict[str, Any]):
+    def __init__(self, **items: Any) -> None:
+        super().__init__(items)
+        self.__dict__ = self
+
+    def update(self, *_: Any, **__: Any) -> None:
+        raise NotImplementedError
+
+
 def _layer(*values: Any) -> Layer:
     made = Layer(*values)
     made.inner = Layer(array(seed=3), 0.5)
@@ -56,6 +96,12 @@ NESTS: dict[str, Callable[[VkArray], Any]] = {
     "named tuple": lambda x: Pair(x, Pair(x, "text")), "subclass of tuple": lambda x: Plain((x, x)),
     "dataclass": lambda x: State(x),
     "frozen dataclass": lambda x: Frozen([x]), "object": lambda x: Layer(x), "ordered": lambda x: OrderedDict(b=x, a=x),
+    "object with slots": lambda x: Slotted(x), "slots and attributes": lambda x: OfSlotted(x),
+    "namespace": lambda x: SimpleNamespace(a=[x]), "queue": lambda x: deque([x, x], maxlen=2),
+    "subclass of list": lambda x: Labelled(x), "attributes of items": lambda x: ByAttribute(value=x),
+    "user's dictionary": lambda x: UserDict(a=x), "read-only dictionary": lambda x: MappingProxyType({"a": x}),
+    "counter": lambda x: [x, Counter("aab")], "slice": lambda x: [x, slice(0, 3)],
+    "views of a dictionary": lambda x: [x, list({"a": x}.items()), {"a": x}.values()],
     "of everything": lambda x: {"a": (State([x, None]), Pair(x, 3), True, "text", vx.float32, ...)},
 }  # fmt: skip
 
@@ -63,8 +109,13 @@ NESTS: dict[str, Callable[[VkArray], Any]] = {
 def arrays_in(value: Any) -> list[VkArray]:
     if type(value) is VkArray:
         return [value]
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else vars(value).values() if (
-        hasattr(value, "__dict__")) else ()  # fmt: skip
+    if isinstance(value, (dict, MappingProxyType)):
+        parts: Any = value.values()
+    elif isinstance(value, (tuple, list, deque)):
+        parts = value
+    else:
+        slots = [value.value] if isinstance(value, Slotted) else []
+        parts = slots + list(getattr(value, "__dict__", {}).values())
     return [one for part in parts for one in arrays_in(part)]
 
 
@@ -73,6 +124,77 @@ def test_nests(nest):
     check(lambda given: [one * 2 for one in arrays_in(given)], lambda: (NESTS[nest](array()),))
     check(lambda x: NESTS[nest](x * 2), lambda: (array(),))
     check(lambda given: given, lambda: (NESTS[nest](array()),))
+
+
+# Arguments that hold an array, and what is computed with them.
+HOLDERS: dict[str, tuple[Callable[[VkArray], Any], Callable[[Any, VkArray], Any]]] = {
+    "slots": (Slotted, lambda given, x: given(x)), "slots and attributes": (OfSlotted, lambda given, x: given(x) + given.other),
+    "method": (lambda one: Slotted(one).times, lambda given, x: given(x)),
+    "partial": (lambda one: functools.partial(vx.add, one), lambda given, x: given(x)),
+    "subclass of list": (Labelled, lambda given, x: x * given[0] + given.value),
+    "view": (lambda one: {"a": one}.values(), lambda given, x: x * next(iter(given))),
+    "attributes of items": (lambda one: ByAttribute(value=one), lambda given, x: x * given.value),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOLDERS)
+def test_what_holds_arrays_is_no_constant(name):
+    made, function = HOLDERS[name]
+    check(function, *(lambda seed=seed: (made(array(seed=seed)), array()) for seed in (1, 2)), programs=1)
+
+
+def test_objects_that_are_called_are_arguments():
+    x = array()
+    for way in (lambda one: one, lambda one: one.times):
+        one = OfSlotted(array(seed=1))
+        compiled = vx.compile(way(one))
+        for value in (array(seed=1), array(seed=2), 2.0, 3.0):
+            one.value = value
+            assert seen(compiled(x)) == seen(x * value)
+        assert len(compiled.explain().programs) == 2
+        assert "Slotted" in repr(compiled)
+        assert vx.compile(compiled) is compiled
+        program = vx.Program(compiled, (x,))  # of which what the object holds is a constant
+        one.value = 4.0
+        assert seen(program(x)) == seen(x * 3.0)
+        varying = vx.compile(compiled, dynamic={"x": {0: vx.Dim("n")}})
+        assert [seen(varying(x[:n])) for n in (1, 4)] == [seen(x[:n] * 4.0) for n in (1, 4)]
+    assert "multiply" in str(_called(Layer(array())).explain())
+
+
+def _called(layer: Layer) -> Any:
+    layer.applied(array())
+    return layer.applied
+
+
+def test_functions_can_be_copied_by_name():
+    assert copy.deepcopy([_doubled])[0] is _doubled
+    assert pickle.loads(pickle.dumps(_doubled)) is _doubled
+
+
+@vx.compile
+def _doubled(x):
+    return x * 2
+
+
+def test_properties_that_are_computed_once():
+    class Half:
+        def __init__(self, value):
+            self.value = value
+
+        @functools.cached_property
+        def half(self):
+            return self.value / 2
+
+        @vx.compile
+        def times(self, x):
+            return x * self.half
+
+    half = Half(array(seed=1))
+    for _ in range(2):
+        assert seen(half.times(array())) == seen(array() * (half.value / 2))
+    assert seen(half.half) == seen(half.value / 2)
+    assert seen(half.times(array())) == seen(array() * (half.value / 2))
 
 
 def test_methods_see_what_their_object_holds():

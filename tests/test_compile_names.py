@@ -114,7 +114,7 @@ def test_every_function_compiles(called: str, monkeypatch: pytest.MonkeyPatch, t
             made, told = compiled_outcome(compiled, args, kwargs)
             assert told == "" or needs, f"{called} needs no values: {told}"
             assert told or made == expected
-            assert not told or (f"{Path(__file__).name}:" in told and "vkarray.where" in told)
+            assert not told or (f"{Path(__file__).name}:" in told and "while it is traced. " in told)
             refused += bool(told)
     assert refused or needs is None, f"{called} is traced, and no more to be listed in NEEDS"
 

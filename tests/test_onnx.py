@@ -11,7 +11,7 @@ import pytest
 
 onnx = pytest.importorskip("onnx", reason="the package onnx is an extra")
 
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper, reference
 
 import vkarray as vx
 import vkarray.onnx
@@ -240,6 +240,47 @@ def test_functions_of_the_model_and_of_onnx_are_put_in_place() -> None:
     )  # fmt: skip
     made.opset_import.append(versions[1])
     assert np.asarray(vkarray.onnx.load(made)(np.array([1, 2, 3], np.float32))).tolist() == [0, 1, 4, 9, 0]
+
+
+def check_by_reference(made: Any, *inputs: Any, tolerance: float = 1e-5) -> None:
+    names = [one.name for one in made.graph.input]
+    expected = reference.ReferenceEvaluator(made).run(None, dict(zip(names, inputs, strict=True)))[0]
+    np.testing.assert_allclose(
+        np.asarray(vkarray.onnx.load(made)(*inputs)), expected, rtol=tolerance, atol=tolerance, strict=True
+    )
+
+
+@pytest.mark.parametrize(
+    "operator",
+    ["Celu", "Elu", "Erf", "HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "Relu", "Selu", "Shrink", "Sigmoid", "Softplus",
+     "Softsign", "Tanh", "ThresholdedRelu"],
+)  # fmt: skip
+def test_activations_of_special_values(operator: str) -> None:
+    x = np.array([-np.inf, -100, -1.5, -0.5, -0.0, 0, 0.5, 1.0, 1.5, 100, np.inf, np.nan], np.float32)
+    made = model([node(operator, "x", "y")], [value("x", FLOAT, [12])], [value("y", FLOAT, [12])])
+    with np.errstate(all="ignore"):
+        check_by_reference(made, x)
+
+
+@pytest.mark.parametrize(("version", "scales"), [(18, 2), (20, 2), (21, 4)])
+def test_normalization_of_groups_scales_groups_until_version_21(version: int, scales: int) -> None:
+    rng = np.random.default_rng(0)
+    constants = {name: rng.standard_normal(scales, np.float32) for name in ("scale", "bias")}
+    nodes = [node("GroupNormalization", "x scale bias", "y", num_groups=2)]
+    made = model(nodes, [value("x", FLOAT, [2, 4, 3])], [value("y", FLOAT, [2, 4, 3])], constants, version)
+    check_by_reference(made, rng.standard_normal((2, 4, 3), np.float32), tolerance=1e-4)
+
+
+@pytest.mark.parametrize("policy", ["stretch", "not_larger", "not_smaller"])
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_sizes_that_keep_their_ratio_are_of_one_scale(policy: str, mode: str) -> None:
+    nodes = [
+        helper.make_node(
+            "Resize", ["x", "", "", "sizes"], ["y"], mode=mode, axes=[2, 3], keep_aspect_ratio_policy=policy
+        )
+    ]
+    made = model(nodes, [value("x", FLOAT, [1, 2, 4, 5])], [value("y", FLOAT, None)], {"sizes": np.array([7, 8])})
+    check_by_reference(made, np.random.default_rng(1).standard_normal((1, 2, 4, 5), np.float32), tolerance=1e-4)
 
 
 def test_external_data(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import importlib.util
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -214,14 +215,18 @@ def test_run_writes_a_trace(path: str, tmp_path: Path, capsys: pytest.CaptureFix
     assert "argmax" in kernels
 
 
+@pytest.mark.parametrize("values", [1, [1], [[1, 0], [1, 1]]])
 @pytest.mark.parametrize("dtype", notation.TYPES.values())
-def test_every_type_has_a_text(dtype: str, tmp_path: Path) -> None:
+def test_every_type_has_a_text(dtype: str, values: Any) -> None:
     device = vx.ones(1).device
     try:
-        x = vx.asarray([[1, 0], [1, 1]]).astype(dtype)
+        x = vx.asarray(values).astype(dtype)
     except vx.FeatureError as error:
         pytest.skip(f"the device lacks the type: {error}")
     program = vx.Program(lambda x: x, (x,))
     again = notation.read(notation.told_values(x), program.inputs[0], device)
     assert again.dtype is x.dtype
+    assert again.shape == x.shape
     assert vx.all(again == x)
+    head = notation.told_values(x).partition("=")[0]
+    assert vx.all(notation.read(f"{head}=1", program.inputs[0], device) == vx.ones_like(x))

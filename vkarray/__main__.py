@@ -6,6 +6,7 @@ import argparse
 import importlib
 import io
 import os
+import signal
 import sys
 
 from . import __version__
@@ -52,6 +53,21 @@ def main(arguments: list[str] | None = None) -> int:
     rest.required = False  # or Python 3.11 asks for them where the command is missing
     choice = parser.parse_args(arguments)
 
+    try:
+        return _run(choice)
+    except VkArrayError as error:
+        print(f"vkarray {choice.command}: {str(error).removeprefix('vkarray: ')}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        print(f"vkarray {choice.command}: interrupted.", file=sys.stderr)
+        return 128 + signal.SIGINT  # as shells do
+
+
+def _run(choice: argparse.Namespace) -> int:
+    """Run the command that was chosen."""
     module = importlib.import_module(f"vkarray.command.{choice.command}")
     if isinstance(sys.stdout, io.TextIOWrapper):  # whose encoding, or whose paths, may be of another kind
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -62,14 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
         formatter_class=_Help,
     )
     module.add_arguments(options)
-    try:
-        return module.run(options.parse_args(choice.arguments))
-    except VkArrayError as error:
-        print(f"vkarray {choice.command}: {str(error).removeprefix('vkarray: ')}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    return int(module.run(options.parse_args(choice.arguments)))
 
 
 if __name__ == "__main__":

@@ -119,7 +119,7 @@ def older(case: Case, random: Choices) -> bool:
             name = node.input[place]
             if name:
                 kind = then.attributes[names[place]].type
-                value = case.arrays[name].ravel().tolist() or [0]
+                value = [one + 0 for one in case.arrays[name].ravel().tolist()] or [0]  # of a truth 0 or 1
                 whole = kind in (defs.OpSchema.AttrType.INT, defs.OpSchema.AttrType.FLOAT)
                 node.attribute.append(helper.make_attribute(names[place], value[0] if whole else value))
             del node.input[place]

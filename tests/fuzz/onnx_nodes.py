@@ -322,11 +322,15 @@ def pooled(random: Random) -> Node | None:
         return None
     rank = x.array.ndim - 2
     operator = random.choice(("MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"))
+    if operator == "GlobalMaxPool" and rank != 2:
+        return None  # which the reference computes along other axes
     if operator.startswith("Global"):
         return Node(operator, [x], {}, gain=4.0)
     attributes: dict[str, Any] = {
         "kernel_shape": [random.integer(1, 3) for _ in range(rank)], "strides": [random.integer(1, 2) for _ in range(rank)],
     }  # fmt: skip
+    if any(taps > length for taps, length in zip(attributes["kernel_shape"], x.array.shape[2:], strict=True)):
+        return None  # no window fits
     return Node(operator, [x], attributes, gain=4.0, exact=operator == "MaxPool")
 
 

@@ -7,6 +7,7 @@ import struct
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import FunctionType, MethodType
 from typing import Any, NamedTuple, TypeVar, overload
 
 from .. import _vk, configuration
@@ -137,7 +138,16 @@ class Compiled:
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """A method: the instance is the first argument."""
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else Bound(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<compiled function {self.name}>"
+
+    def __reduce__(self) -> str:  # as functions do: by name
+        return self.name
+
+    def __deepcopy__(self, memo: Any) -> Compiled:
+        return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function returns for these arguments. Raises what the function raises, and TraceError."""
@@ -151,8 +161,10 @@ class Compiled:
         scalars: list[Any] = []
         try:
             nest.note((args, kwargs) if kwargs else args, key, arrays, scalars)
-        except (TypeError, RecursionError) as error:  # of what holds itself
+        except TypeError as error:
             raise TypeError(f"{self.name}: {error}") from None
+        except RecursionError:
+            raise _endless(self.name, "an argument") from None
         device = arrays[0]._device if arrays else _vk.open_device(None)
         key.append(device)
         buffers, addresses = pointers(arrays)
@@ -170,6 +182,11 @@ class Compiled:
         if found.program.checked and checks.are_waiting(device) and faults.tells_at_once(device):
             checks.run(device)
         return _filled(found.form, results)
+
+    @property
+    def plain(self) -> Callable[..., Any]:
+        """The function itself."""
+        return self.function
 
     @property
     def dynamic(self) -> Mapping[str, Any] | None:
@@ -294,7 +311,7 @@ class Compiled:
             given.append(array)
             return way.argument(value, array)
 
-        copies: list[tuple[Any, list[Any]]] = []
+        copies: list[tuple[Any, dict[Any, Any]]] = []
         given_args = tuple(nest.rebuilt(value, leaf, copies) for value in call.args)
         given_kwargs = {name: nest.rebuilt(value, leaf, copies) for name, value in call.kwargs.items()}
         looks = [(one, (one._buffer, one._shape)) for one in given]
@@ -337,7 +354,10 @@ class Compiled:
             results.append(value)
             return nest.Place(len(results) - 1)
 
-        form = nest.rebuilt(found, result)
+        try:
+            form = nest.rebuilt(found, result)
+        except RecursionError:
+            raise _endless(self.name, "what it returns") from None
         try:
             program = Executable(trace, device, given, results, check.array._buffer, noticed.limits, way.rows)
         except Refused as reason:
@@ -369,6 +389,29 @@ class Compiled:
             )
 
 
+class Bound(functools.partial[Any]):
+    """A compiled function as the method of an object, which is its first argument. It has what the function has besides."""
+
+    func: Compiled
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.func, name)
+
+    def __repr__(self) -> str:
+        return repr(self.func)
+
+    @property
+    def plain(self) -> Any:
+        """The method itself."""
+        return MethodType(self.func.function, *self.args)
+
+
+def _endless(name: str, what: str) -> TypeError:
+    return TypeError(
+        f"{name}: {what} holds itself, or is a nest too deep to follow. Give and return nests without cycles."
+    )
+
+
 def _by_tape(traced: Iterable[Traced]) -> list[list[Traced]]:
     """Programs of one tape together."""
     found: dict[int, list[Traced]] = {}
@@ -397,7 +440,8 @@ def compile(*, dynamic: Mapping[str, Any] | None = None) -> Callable[[Function],
 def compile(function: Any = None, *, dynamic: Mapping[str, Any] | None = None) -> Any:
     """A function of arrays as a program: traced once for each signature, its operations fused into few kernels.
 
-    Parameters: function (takes and returns arrays in any nest of tuples, lists, dictionaries, dataclasses and None); dynamic (the
+    Parameters: function (takes and returns arrays in any nest of tuples, lists, dictionaries, dataclasses and None; of a method, or
+    an object that can be called, the object is an argument); dynamic (the
     dimensions whose lengths may vary without another trace: by the name of a parameter its axes with a `Dim` each, such as
     `{"x": {0: Dim("batch", max=64)}}`, or a nest of such like that of the argument).
     Returns a function that computes the same bits. Its first call with arguments of new shapes, types or strides traces the
@@ -413,6 +457,13 @@ def compile(function: Any = None, *, dynamic: Mapping[str, Any] | None = None) -
         return lambda function: compile(function, dynamic=dynamic)
     if not callable(function):
         raise TypeError(f"compile: expected a function, got {function!r:.60}.")
+    if isinstance(function, Bound):
+        return function if dynamic is None else compile(function.plain, dynamic=dynamic)
     if isinstance(function, Compiled):
         return function if dynamic is None else Compiled(function.function, dynamic)
+    if isinstance(function, MethodType):
+        return Bound(compile(function.__func__, dynamic=dynamic), function.__self__)
+    called = type(function).__call__
+    if isinstance(called, (FunctionType, Compiled)) and nest.parts_of(function) is not None:
+        return Bound(compile(called, dynamic=dynamic), function)
     return Compiled(function, dynamic)

@@ -5,20 +5,31 @@ from __future__ import annotations
 import copy
 import dataclasses
 import enum
+import functools
 import sys
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+)
+from typing import Any, NamedTuple, TypeVar
 
 from ..core.array import VkArray
 from ..core.tokens import Token
 from ..kernels.signature import look_of
 
+Result = TypeVar("Result")
 NUMBERS = (int, float, complex)
 ARRAYS: set[type] = {VkArray}  # and what stands for arrays
 LEAVES: set[type] = {VkArray, *NUMBERS}  # and what stands for these
 # Objects whose attributes do not count.
-_WHOLE = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, enum.Enum)
+_WHOLE = (type, ModuleType, FunctionType, BuiltinFunctionType, enum.Enum)
 
 
 class Place(int):
@@ -54,36 +65,13 @@ def note(value: Any, key: list[Any], arrays: list[VkArray], scalars: list[Any]) 
     elif isinstance(value, Hashable):
         key += (kind, value)
     else:
+        remedy = (
+            "Convert it with vkarray.asarray" if hasattr(value, "__array__") else "Give it as a tuple, or as an array"
+        )
         raise TypeError(
             f"got an argument of type {kind.__name__}, which holds no arrays and cannot be compared with that of another call. "
-            "Give it as a tuple, or as an array."
+            f"{remedy}."
         )
-
-
-def parts_of(value: Any) -> list[tuple[Any, Any]] | None:
-    """The parts of a nest by name or place; None for what is none."""
-    kind = type(value)
-    if kind is tuple or kind is list:
-        return list(enumerate(value))
-    if isinstance(value, dict):
-        return list(value.items())
-    if isinstance(value, tuple):
-        return list(enumerate(value))
-    if isinstance(value, _WHOLE):
-        return None
-    if dataclasses.is_dataclass(value):
-        return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
-    attributes = getattr(value, "__dict__", None)
-    if type(attributes) is not dict:
-        return None
-    compared = (
-        kind.__eq__ is not object.__eq__ or kind.__module__.partition(".")[0] == "vkarray"
-    )  # by value, or as they are
-    return None if compared and not any(map(_is_array, attributes.values())) else list(attributes.items())
-
-
-def _is_array(value: Any) -> bool:
-    return type(value) in ARRAYS
 
 
 def _numpys_scalar() -> Any:
@@ -91,7 +79,181 @@ def _numpys_scalar() -> Any:
     return () if numpy is None else numpy.generic
 
 
-def rebuilt(value: Any, leaf: Callable[[Any], Any], copies: list[tuple[Any, list[Any]]] | None = None) -> Any:
+def _by_type(function: Callable[[Any], Result]) -> Callable[[Any], Result]:
+    """Remember what a function tells of types."""
+    return functools.lru_cache(1024)(function)
+
+
+# -- the parts of values ------------------------------------------------------------------------------------------------------
+
+
+class Kind(NamedTuple):
+    """How values of a type are taken apart, and made again of other parts in the same order."""
+
+    parts: Callable[[Any], list[tuple[Any, Any]] | None]
+    made: Callable[[Any, list[Any]], Any]
+
+
+def _enumerated(value: Any) -> list[tuple[Any, Any]]:
+    return list(enumerate(value))
+
+
+def _named(*names: str) -> Callable[[Any], list[tuple[Any, Any]]]:
+    return lambda value: [(name, getattr(value, name)) for name in names]
+
+
+def _with_items(value: Any, parts: list[Any]) -> Any:
+    """A copy of a list or a dictionary with other items."""
+    again = copy.copy(value)
+    for name, part in zip(list(value) if isinstance(value, dict) else range(len(value)), parts, strict=True):
+        again[name] = part
+    return again
+
+
+# Types whose state is no attributes.
+_KINDS: dict[type, Kind] = {
+    tuple: Kind(_enumerated, lambda value, parts: tuple(parts)),
+    list: Kind(_enumerated, lambda value, parts: parts),
+    dict: Kind(lambda value: list(value.items()), _with_items),
+    deque: Kind(_enumerated, _with_items),
+    slice: Kind(_named("start", "stop", "step"), lambda value, parts: slice(*parts)),
+    functools.partial: Kind(
+        _named("func", "args", "keywords"), lambda value, parts: functools.partial(parts[0], *parts[1], **parts[2])
+    ),
+    MethodType: Kind(_named("__func__", "__self__"), lambda value, parts: MethodType(*parts)),
+    MappingProxyType: Kind(
+        lambda value: list(value.items()), lambda value, parts: MappingProxyType(dict(zip(value, parts, strict=True)))
+    ),
+    SimpleNamespace: Kind(
+        lambda value: list(vars(value).items()),
+        lambda value, parts: SimpleNamespace(**dict(zip(vars(value), parts, strict=True))),
+    ),
+    type({}.values()): Kind(_enumerated, lambda value, parts: dict(enumerate(parts)).values()),
+    type({}.items()): Kind(_enumerated, lambda value, parts: dict(parts).items()),
+}
+
+
+def _subclass(base: type, made: Callable[[Any, list[Any]], Any]) -> Kind:
+    """Of a subclass of a container: its items, and after these the attributes that it has besides."""
+    items: Any = _KINDS[base].parts
+
+    def besides(value: Any) -> dict[str, Any]:
+        return {} if _is_its_own(value) else _attributes(value)
+
+    def again(value: Any, parts: list[Any]) -> Any:
+        count = len(value)
+        found = made(value, parts[:count])
+        if _is_its_own(value):
+            found.__dict__ = found
+        return _with_attributes(found, besides(value), parts[count:])
+
+    return Kind(lambda value: [*items(value), *((f".{name}", part) for name, part in besides(value).items())], again)
+
+
+def _is_its_own(value: Any) -> bool:
+    """Whether the items of a dictionary are its attributes."""
+    return getattr(value, "__dict__", None) is value
+
+
+@_by_type
+def _slots(kind: Any) -> tuple[str, ...]:
+    """The attributes of its objects that are no part of their `__dict__`."""
+    return tuple(
+        name for owner in kind.__mro__ for name, one in vars(owner).items() if type(one) is MemberDescriptorType
+    )
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    found = dict(getattr(value, "__dict__", ()))
+    for name in _slots(type(value)):
+        if hasattr(value, name):
+            found[name] = getattr(value, name)
+    return found
+
+
+def _with_attributes(again: Any, names: Iterable[str], parts: Sequence[Any]) -> Any:
+    """An object with these attributes, whatever its class does when one is set."""
+    slots = _slots(type(again))
+    for name, part in zip(names, parts, strict=True):
+        if name in slots:
+            object.__setattr__(again, name, part)
+        else:
+            again.__dict__[name] = part
+    return again
+
+
+def _of_object(value: Any) -> list[tuple[Any, Any]] | None:
+    """The attributes of an object; None where it is compared as a whole."""
+    kind, attributes = type(value), _attributes(value)
+    if not dataclasses.is_dataclass(kind):
+        own = kind.__module__.partition(".")[0] == "vkarray"
+        if own or (kind.__eq__ is not object.__eq__ and kind.__hash__ is not None):
+            holds = _is_array if own else _holds_arrays
+            if not any(map(holds, attributes.values())):
+                return None
+    return list(attributes.items())
+
+
+def _object(value: Any, parts: list[Any]) -> Any:
+    """An object with other attributes; itself, where they are no others."""
+    attributes = _attributes(value)
+    alike = all(one is part for one, part in zip(attributes.values(), parts, strict=True))
+    if alike and not dataclasses.is_dataclass(value):
+        return value
+    return _with_attributes(object.__new__(type(value)), attributes, parts)
+
+
+def _is_array(value: Any) -> bool:
+    return type(value) in ARRAYS
+
+
+def _holds_arrays(value: Any) -> bool:
+    return _is_array(value) or any(_holds_arrays(part) for _, part in parts_of(value) or ())
+
+
+_MADE: dict[type, Callable[[Any, list[Any]], Any]] = {
+    tuple: lambda value, parts: tuple.__new__(type(value), parts),
+    list: _with_items,
+    dict: _with_items,
+    deque: _with_items,
+}
+_HEAP_TYPE = 1 << 9  # a flag of types that are made while Python runs
+
+
+@_by_type
+def _kind_of(kind: Any) -> Kind | None:
+    """How values of a type are taken apart; None for types whose values are compared as a whole."""
+    if kind in _KINDS:
+        return _KINDS[kind]
+    if issubclass(kind, _WHOLE):
+        return None
+    for base, made in _MADE.items():
+        if issubclass(kind, base):
+            return _subclass(base, made)
+    # Types that are written in C may keep what no attribute tells.
+    written_in_c = any(
+        not owner.__flags__ & _HEAP_TYPE or type(vars(owner).get("__new__")) is BuiltinFunctionType
+        for owner in kind.__mro__[:-1]
+    )
+    return None if written_in_c else Kind(_of_object, _object)
+
+
+def parts_of(value: Any) -> list[tuple[Any, Any]] | None:
+    """The parts of a nest by name or place; None for what is none."""
+    kind = _kind_of(type(value))
+    return None if kind is None else kind.parts(value)
+
+
+def mapped(value: Any, other: Callable[[Any], Any]) -> Any:
+    """The same nest with other parts; what is none is returned as it is."""
+    kind = _kind_of(type(value))
+    parts = None if kind is None else kind.parts(value)
+    if kind is None or parts is None:
+        return value
+    return kind.made(value, [other(part) for _, part in parts])
+
+
+def rebuilt(value: Any, leaf: Callable[[Any], Any], copies: list[tuple[Any, dict[Any, Any]]] | None = None) -> Any:
     """The same nest with other arrays and numbers: `leaf` gives that for each.
 
     `copies` gets what code can change, each with its parts.
@@ -100,38 +262,20 @@ def rebuilt(value: Any, leaf: Callable[[Any], Any], copies: list[tuple[Any, list
         return leaf(value)
     again = mapped(value, lambda part: rebuilt(part, leaf, copies))
     if copies is not None and not isinstance(again, tuple) and (parts := parts_of(again)) is not None:
-        copies.append((again, [part for _, part in parts]))
+        copies.append((again, dict(parts)))
     return again
 
 
-def mapped(value: Any, other: Callable[[Any], Any]) -> Any:
-    """The same nest with other parts; what is none is returned as it is."""
-    kind, parts = type(value), parts_of(value)
-    if parts is None:
-        return value
-    made = [(name, other(part)) for name, part in parts]
-    if isinstance(value, tuple):
-        return tuple.__new__(kind, [part for _, part in made])
-    if kind is list:
-        return [part for _, part in made]
-    if isinstance(value, dict):
-        again: Any = copy.copy(value)
-        again.clear()
-        again.update(made)
-        return again
-    if all(part is before for (_, part), (_, before) in zip(made, parts, strict=True)) and not dataclasses.is_dataclass(
-        value
-    ):
-        return value
-    again = copy.copy(value)
-    for name, part in made:
-        object.__setattr__(again, name, part)
-    return again
-
-
-def changed(copies: Sequence[tuple[Any, list[Any]]]) -> Iterator[Any]:
-    """The nests whose parts are others than they were."""
+def changed(copies: Sequence[tuple[Any, dict[Any, Any]]]) -> Iterator[Any]:
+    """The nests whose parts are others than they were, but for what properties keep that are computed once."""
     for nest, before in copies:
-        now = [part for _, part in parts_of(nest) or ()]
-        if len(now) != len(before) or any(one is not other for one, other in zip(now, before, strict=True)):
+        now = dict(parts_of(nest) or ())
+        kept = {name for name in now if name not in before and _is_kept(nest, name)}
+        if [*before] != [name for name in now if name not in kept] or any(
+            now[name] is not before[name] for name in before
+        ):
             yield nest
+
+
+def _is_kept(value: Any, name: Any) -> bool:
+    return isinstance(name, str) and isinstance(getattr(type(value), name, None), functools.cached_property)

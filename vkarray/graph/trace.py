@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
 from collections.abc import Sequence
-from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._vk.watch import Watch, unwatched
@@ -26,13 +23,14 @@ from ..kernels.prologue import Prologue
 from ..kernels.reduction_run import RowReduction
 from ..kernels.scalars import Scalar
 from ..kernels.signature import ALIGNMENT
+from .remedies import remedy, users_frame
 
 if TYPE_CHECKING:
     from .._vk import Device
 
-_PACKAGE = str(Path(__file__).parent.parent)
 # Where values would lie: aligned, far from each other, and where no device has memory.
 _FIRST, _APART, _MOST = 1 << 56, 1 << 36, 1 << 20
+_REACH = 1 << 47  # bytes that devices have addresses for: of more, calls would be divided into endlessly many
 _numbers = itertools.count()
 
 
@@ -50,7 +48,7 @@ class Value:
     def __getattr__(self, name: str) -> Any:
         raise TraceError(
             f"{users_line()}: this array belongs to a function that was traced, and has no values outside of it. Return it from "
-            "the function."
+            "the function, in a nest of tuples, lists, dictionaries or dataclasses."
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -111,10 +109,8 @@ class Node(NamedTuple):
 
 
 def users_line() -> str:
-    """Where the user's code calls this library."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame = frame.f_back
+    """Where the user's code calls this library, as text."""
+    frame = users_frame()
     return "?" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
@@ -162,6 +158,11 @@ class Trace(Watch):
         if self.most is not None and nbytes > self.most:
             raise OutOfMemoryError(
                 f"{self.name}: an array of {nbytes} bytes at {self.line or users_line()}, and it may take {self.most} bytes."
+            )
+        if nbytes > _REACH:
+            raise OutOfMemoryError(
+                f"{self.name}: an array of {nbytes} bytes at {self.line or users_line()}, for which no device has addresses. "
+                "Work in smaller parts."
             )
         value = Value(device, nbytes)
         self.values.append(value)
@@ -240,8 +241,7 @@ class Trace(Watch):
         self.reason = reason
         raise TraceError(
             f"{self.name}: {reason} at {self.line or users_line()}, and a function that is compiled knows no values while it is "
-            "traced. Choose by values with vkarray.where, give numbers as arguments, or end the function before this line and go "
-            "on in another one."
+            f"traced. {remedy(reason)}."
         )
 
 

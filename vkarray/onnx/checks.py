@@ -39,6 +39,8 @@ _WORDS: dict[str, dict[str, tuple[str, ...]]] = {
 
 # What ONNX Runtime's optimizer writes into models of any version.
 _EARLIER = ("LayerNormalization",)
+# What a version took away as it came, and exporters wrote until the next one: it scales groups and no channels.
+_WRITTEN = ("GroupNormalization",)
 
 
 @functools.cache
@@ -76,7 +78,7 @@ def check_node(text: str, domain: str, proto: onnx.NodeProto, version: int) -> N
                 f"{text} is of an operator that there is from version {first} on. Export the model with it or a later one."
             )
         return
-    if schema.deprecated:
+    if schema.deprecated and proto.op_type not in _WRITTEN:
         raise ValueError(
             f"{text} is of an operator that version {schema.since_version} took away. Export the model with an earlier version, or "
             f"convert it by onnx.version_converter.convert_version."

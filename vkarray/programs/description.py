@@ -72,7 +72,7 @@ def written(what: Description, encoder: Encoder) -> dict[str, Any]:
                 ]
             )
         except TypeError as error:
-            raise TypeError(f"{error} in a call of {called} at {line}") from None
+            raise TypeError(f"{error}, in a call of {called} at {line}") from None
     return {
         "name": what.name,
         "vkarray": what.vkarray,

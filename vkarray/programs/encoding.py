@@ -97,7 +97,7 @@ class Encoder:
         for tag, (is_one, encode) in _ENCODED.items():
             if is_one(value):
                 return {tag: encode(self, value)}
-        raise TypeError(f"{value!r:.60}, of type {kind.__name__},")
+        raise TypeError(f"{value!r:.60}, of type {kind.__name__}")
 
 
 def _list(encoder: Encoder, values: Any) -> list[Any]:

@@ -112,11 +112,10 @@ def _check(shape: tuple[int, ...], dtype: str, one: Input) -> None:
 def _cast(values: Any, dtype: str, one: Input, device: Any) -> VkArray:
     own = one.dtype.name
     _check(values.shape, dtype, one)
-    if own == "bfloat16" and values.dtype.name == "uint16":
-        return asarray(np.ascontiguousarray(values), device=device).view("bfloat16")
-    if own == "bfloat16":
-        return asarray(np.ascontiguousarray(values), device=device).astype("bfloat16")
-    return asarray(np.ascontiguousarray(values), device=device)
+    array = asarray(values.copy(), device=device)  # of what may be broadcast
+    if own != "bfloat16":
+        return array
+    return array.view("bfloat16") if values.dtype.name == "uint16" else array.astype("bfloat16")
 
 
 def _fits(shape: tuple[int, ...], one: Input) -> bool:

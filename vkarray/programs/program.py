@@ -10,7 +10,7 @@ from typing import Any
 from .. import _vk, configuration
 from ..core.array import VkArray
 from ..graph import nest
-from ..graph.compile import Compiled
+from ..graph.compile import Bound, Compiled
 from ..graph.dimensions import Dim, Dynamic
 from ..graph.explain import Explanation
 from ..graph.player import Player, taped
@@ -59,9 +59,9 @@ class Program:
         dynamic: Mapping[str, Any] | None = None, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None,
         name: str | None = None,
     ) -> None:  # fmt: skip
-        if isinstance(function, Compiled):
+        if isinstance(function, (Bound, Compiled)):
             dynamic = dynamic if dynamic is not None else function.dynamic
-            function = function.function
+            function = function.plain
         if not callable(function):
             raise TypeError(f"Program: expected a function, got {function!r:.60}.")
         compiled = Compiled(function, None)

@@ -162,7 +162,7 @@ def _leaky_relu(call: Call, x: Any, *, alpha: float = 0.01) -> Any:
 
 @operator("ThresholdedRelu")
 def _thresholded_relu(call: Call, x: Any, *, alpha: float = 1.0) -> Any:
-    return pointwise.apply("threshold", x, alpha, 0.0)
+    return call.xp.where(x > alpha, x, 0)  # 0 of NaN
 
 
 @operator("PRelu")

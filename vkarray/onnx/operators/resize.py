@@ -161,7 +161,7 @@ def _resize(
         factors = [size / length for size, length in zip(wanted, lengths, strict=True)]
         if keep_aspect_ratio_policy != "stretch":
             factor = (min if keep_aspect_ratio_policy == "not_larger" else max)(factors)
-            factors = [factor] * len(factors)
+            factors, given = [factor] * len(factors), True  # which sizes, being rounded, do not tell
             wanted = [int(factor * length + 0.5) for length in lengths]
     count = len(chosen)
     parts = [(0.0, 1.0)] * count
