@@ -6,6 +6,7 @@ device's own words; a function of vkarray that asks for them by itself, from arg
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +19,7 @@ import vkarray as vx
 from vkarray.core import dtypes
 from vkarray.core.array import is_supported
 
+_LETTERS = re.compile("[lLqQpPdD]|[iuf]8|c16")  # NumPy's for types of 64 bits
 _PACKAGE = str(Path(vx.__file__).parent)
 
 
@@ -33,10 +35,13 @@ def was_named(error: BaseException) -> bool:
 
 
 def _frames(error: BaseException) -> Iterator[FrameType]:
+    """The frames that an error went through, and those of the error that it was raised from."""
     trace = error.__traceback__
     while trace is not None:
         yield trace.tb_frame
         trace = trace.tb_next
+    if error.__cause__ is not None:
+        yield from _frames(error.__cause__)
 
 
 def _is_ours(frame: FrameType) -> bool:
@@ -50,14 +55,16 @@ def _types_in(values: Iterable[Any], depth: int) -> Iterator[str]:
             yield value.name
         elif isinstance(value, np.ndarray):
             yield value.dtype.name
-        elif isinstance(value, str) and value in dtypes.DTYPES:
-            yield value
+        elif isinstance(value, str) and (value in dtypes.DTYPES or _LETTERS.fullmatch(value)):
+            yield value if value in dtypes.DTYPES else np.dtype(value).name
         elif isinstance(value, type) and (value in (int, float, complex) or issubclass(value, np.generic)):
             yield np.dtype(value).name
         elif isinstance(value, (list, tuple)) and depth:
             yield from _types_in(value, depth - 1)
         elif isinstance(value, dict) and depth:
             yield from _types_in(value.values(), depth - 1)
+        elif isinstance(value, vx.vectorize):
+            yield from _types_in(value.otypes or (), depth)
 
 
 def of_marks(marks: Iterable[Any]) -> str:

@@ -26,6 +26,9 @@ def test_castings_of_operands_and_results(name: str, casting: str) -> None:
         return getattr(n, name)(*given, out=None if out is None else n.zeros(3, out), casting=casting)
 
     for types in itertools.product(TYPES, repeat=getattr(np, name).nin):
+        computed = getattr(np, name).resolve_dtypes((*map(np.dtype, types), None), casting="unsafe")
+        if any(not supported((one.name,)) for one in computed):
+            continue  # NumPy computes in a type that the device lacks, and is asked what may become of that
         compare(functools.partial(called, types=types), times=1)
         for out in TYPES:
             compare(functools.partial(called, types=types, out=out), times=1)

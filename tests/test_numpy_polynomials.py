@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.polynomial.polynomial as expected_series
 import pytest
-from compared import check, values
+from against_numpy import stand_in
+from compared import check, on_device, values
 
 import vkarray as vx
 from vkarray.polynomial import Polynomial
@@ -21,7 +22,8 @@ PAIRS = {
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_functions_of_coefficients(pair: str) -> None:
-    a, b = PAIRS[pair]
+    # NumPy computes in the types of the device too: how many zeros of a remainder are left depends on rounding.
+    a, b = (one.astype(stand_in(one.dtype)) if isinstance(one, np.ndarray) else one for one in PAIRS[pair])
     for name in ("polyadd", "polysub", "polymul", "polydiv"):
         check(getattr(vx, name), getattr(np, name), a, b, tolerance=1e-5)
         check(getattr(series, name), getattr(expected_series, name), a, b, tolerance=1e-5)
@@ -46,8 +48,8 @@ def test_functions_of_coefficients(pair: str) -> None:
     check(series.polyvander, expected_series.polyvander, a, 3)
     check(series.polyvalfromroots, expected_series.polyvalfromroots, b, a)
     with vx.config(default_float="float64"):
-        found, expected = np.asarray(vx.roots(vx.asarray(a))), np.roots(a)
-    assert found.dtype == expected.dtype
+        found, expected = np.asarray(vx.roots(vx.asarray(on_device(a)))), np.roots(a)
+    assert found.dtype == stand_in(expected.dtype)
     np.testing.assert_allclose(np.sort_complex(found), np.sort_complex(expected), atol=1e-4)
 
 

@@ -18,7 +18,7 @@ import vkarray.onnx
 from vkarray.__main__ import main
 from vkarray.core.array import is_supported
 
-FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+FLOAT, DOUBLE, INT64, BOOL = TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT64, TensorProto.BOOL
 
 
 def value(name: str, dtype: int, shape: Any) -> Any:
@@ -158,6 +158,13 @@ def test_devices_without_int64_hold_it_as_int32() -> None:
                 ]  # fmt: skip
             with pytest.raises(vx.FeatureError, match="has no shaderInt64"):
                 loaded(np.array([1, 0, 2.5], np.float32), np.array([2**31, 1]))
+
+
+def test_types_that_the_device_lacks_are_refused_at_their_node() -> None:
+    for name, given in (("Cast", FLOAT), ("BitCast", INT64)):
+        made = model([node(name, "x", "y", to=DOUBLE)], [value("x", given, [2])], [value("y", DOUBLE, [2])], version=26)
+        with vx.config(profile="phone"), pytest.raises(vx.FeatureError, match=f"{name}.*no shaderFloat64"):
+            vkarray.onnx.load(made)(np.ones(2, np.float32 if given == FLOAT else np.int64))
 
 
 def test_step_that_reads_a_computed_value_is_named() -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
+
+import vkarray as vx
 
 onnx = pytest.importorskip("onnx", reason="the package onnx is an extra")
 
@@ -20,7 +23,13 @@ def test_case(module: str, name: str) -> None:
         with pytest.raises((NotImplementedError, ValueError), match=r"^(onnx\.load|node)"):
             cases.check(case)
         return
+    _skip_without_types(case)
     cases.check(case, *cases.ROUNDED.get(name, ()))
+
+
+def _skip_without_types(case: Any) -> None:
+    if lacks := cases.lacking(case):
+        pytest.skip(f"{vx.asarray(0).device!r} has no {lacks}, which the model names")
 
 
 FOLDERS = cases.in_files()
@@ -33,6 +42,7 @@ def test_case_of_files(name: str) -> None:
         with pytest.raises((NotImplementedError, ValueError), match=r"^(onnx\.load|node)"):
             cases.check(case)
         return
+    _skip_without_types(case)
     cases.check(case)
 
 

@@ -20,8 +20,8 @@ from vkarray.kernels.rows import ROWS
 ALL = [dtype for dtype in dtypes.DTYPES.values() if dtype not in (vx.float16, vx.bfloat16)]
 STANDARD = supported(ALL)
 NAMES = {dtype.name for dtype in STANDARD}
-# What sums and indices are where the device has no 64-bit integers.
-NARROW_DEFAULTS = {"int64": "int32", "uint64": "uint32"}
+# What sums and indices are where the device has no 64-bit integers, and what integers lead to where it has no float64.
+NARROW_DEFAULTS = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}
 REAL = [dtype for dtype in STANDARD if dtype in CATEGORIES["real numeric"]]
 run = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -50,7 +50,9 @@ def test_unknown_names_are_errors_that_list_the_names():
         vx.asarray(0)
 
 
-def test_a_device_keeps_to_its_own_limits_and_to_the_profile(device, posing):
+def test_a_device_keeps_to_its_own_limits_and_to_the_profile(posing):
+    with vx.config(profile=""):  # also where the suite runs under one
+        device = vx.asarray(0).device
     name = posing.description.profiles[-1]
     profile, own, limits = profiles.PROFILES[name], device.limits, posing.limits
     assert (
@@ -136,10 +138,16 @@ def test_numbers_take_the_default_types_of_devices_without_64_bits(profile):
         assert np.asarray(x * np.int64(3)).tolist() == [3, 6]
         assert vx.compile(lambda x: x + 1)(mask).dtype is vx.int32
         assert vx.fft.fftfreq(5).dtype is vx.fft.rfftfreq(5).dtype is vx.float32
-        with pytest.raises(OverflowError, match="out of bounds for int32"):
-            x + np.int64(2**31)
+        assert vx.mgrid[0 : np.int64(4) : 2j].dtype is vx.sum(x, out=vx.zeros((), dtype=vx.float32)).dtype is vx.float32
+        assert vx.mgrid[0 : np.int64(4), 0:2].dtype is vx.int32
+        assert vx.take(x, list(np.asarray([1, 0]))).tolist() == [2, 1]
+        for large in (np.int64(2**31), [np.int64(1), np.int64(2**31)]):
+            with pytest.raises(OverflowError, match="out of bounds for int32"):
+                vx.add(x, large)
         with pytest.raises(vx.FeatureError, match="so int64 arrays do not exist"):
             vx.asarray([1], dtype=vx.uint32) + x  # nothing that was named is shortened
+        with pytest.raises(vx.FeatureError, match=r"^ndarray: .* so int64 arrays do not exist"):
+            vx.ndarray((2,), vx.int64, x)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int8", "uint16"])

@@ -103,7 +103,7 @@ def test_views_in_cycles():
 del view, x, device
 class Holder: pass
 for turn in range(8):  # the order is another one by turns
-    x = vx.ones((1 << 20,)) if turn & 1 else vx.asarray(np.arange(1000))
+    x = vx.ones((1 << 20,)) if turn & 1 else vx.arange(1000)
     holder = Holder()
     holder.view, holder.me = x.device.mapped(x._buffer), holder
     if turn & 2:

@@ -18,6 +18,8 @@ import onnx
 from onnx import TensorProto, numpy_helper
 
 import vkarray.onnx
+from vkarray.core.array import is_supported
+from vkarray.core.dtypes import DTYPES
 
 LIST = Path(__file__).parent / "cases.json"
 
@@ -142,6 +144,15 @@ def reason(case: Any) -> str:
     return next((why for why, patterns in REASONS.items() if _matches(case.name, patterns)), "")
 
 
+def lacking(case: Any) -> str:
+    """The types which a case names and the device lacks, without integers, which it holds in 32 bits; or nothing."""
+    device = vkarray.asarray(0).device
+    named = {vkarray.onnx.types.dtype_of(number, case.name) for number in _types(case.model.graph) if number}
+    return " and ".join(
+        sorted(one.name for one in named if not is_supported(vkarray.onnx.types.held(one, device), device))
+    )
+
+
 def _types(graph: Any) -> set[int]:
     """The types of the elements that a graph names."""
     found = {one.data_type for one in graph.initializer}
@@ -153,7 +164,7 @@ def _types(graph: Any) -> set[int]:
     for node in graph.node:
         for attribute in node.attribute:
             found.update([attribute.t.data_type] if attribute.HasField("t") else [])
-            found.update([attribute.i] if attribute.name in ("to", "output_dtype") else [])
+            found.update([attribute.i] if attribute.name in ("to", "dtype", "output_dtype") else [])
     return found
 
 
@@ -189,12 +200,19 @@ def _compare(name: str, found: Any, wanted: Any, rtol: float, atol: float) -> No
             _compare(name, one, other, rtol, atol)
         return
     wanted = np.asarray(wanted)
-    assert found.shape == wanted.shape
-    assert found.dtype == wanted.dtype
+    assert found.shape == wanted.shape, f"{name}: shape {found.shape}, expected {wanted.shape}"
+    dtype = _held(wanted.dtype)
+    assert found.dtype == dtype, f"{name}: {found.dtype}, expected {dtype}"
     if wanted.dtype.name == "bfloat16":  # as ONNX's own runner: two units in the last place
         found, wanted, rtol = found.astype(np.float32), wanted.astype(np.float32), max(rtol, 2**-6)
     if not is_random(name):
         np.testing.assert_allclose(found, wanted, rtol=rtol, atol=atol)
+
+
+def _held(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of the device's arrays for one of a model."""
+    types, device = vkarray.onnx.types, vkarray.asarray(0).device
+    return types.numpy_dtype(types.held(DTYPES[dtype.name], device))
 
 
 def write() -> None:

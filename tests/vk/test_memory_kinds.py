@@ -1,5 +1,7 @@
 """Arrangements of memory that other devices have, on the one that runs: what is read is what was written in each of them."""
 
+import contextlib
+
 import pytest
 from vulkan_program import download, upload, words
 
@@ -21,12 +23,21 @@ EXPECTED = {
 }
 
 
-@pytest.fixture(params=KINDS)
-def arranged(request):
-    with configuration.config(profile=request.param, guard=False, check_barriers=False):
+@contextlib.contextmanager
+def arrangement(profile, **options):
+    """A device of a profile. It is closed but where the suite runs under that profile itself: then others have it too."""
+    shared = _vk.open_device()
+    with configuration.config(profile=profile, guard=False, check_barriers=False, **options):
         device = _vk.open_device()
     yield device
-    device.close()
+    if device is not shared:
+        device.close()
+
+
+@pytest.fixture(params=KINDS)
+def arranged(request):
+    with arrangement(request.param) as device:
+        yield device
 
 
 def test_every_arrangement_is_expected():
@@ -53,42 +64,34 @@ def test_how_the_host_reaches_memory(arranged):
 
 
 def test_memory_that_nobody_caches_is_read_without_a_copy():
-    with configuration.config(profile="uncached-memory", guard=False, check_barriers=False):
-        device = _vk.open_device()
-    values = words(1_000_000)
-    assert (download(device, upload(device, values)) == values).all()
-    assert not device.transfer.rings, "a copy was made into memory that is as slow to read"
-    device.close()
+    with arrangement("uncached-memory") as device:
+        values = words(1_000_000)
+        assert (download(device, upload(device, values)) == values).all()
+        assert not device.transfer.rings, "a copy was made into memory that is as slow to read"
 
 
 @pytest.mark.parametrize("forgotten", ["flush", "invalidate"])
 def test_what_is_not_flushed_or_invalidated_is_not_seen(monkeypatch, forgotten):
     """The simulation shows a forgotten one: values that were never written."""
     monkeypatch.setattr(Shadow, forgotten, getattr(Incoherent, forgotten))
-    with configuration.config(profile="incoherent-memory", disable="hostVisibleDeviceMemory", guard=False):
-        device = _vk.open_device()
-    values = words(1_000_000)
-    buffer = upload(device, values)
-    assert not (download(device, buffer) == values).all()
-    device.close()
+    with arrangement("incoherent-memory", disable="hostVisibleDeviceMemory") as device:
+        values = words(1_000_000)
+        buffer = upload(device, values)
+        assert not (download(device, buffer) == values).all()
 
 
 def test_an_allocation_larger_than_the_device_allows_is_refused():
-    with configuration.config(profile="v3d", guard=False, check_barriers=False):
-        device = _vk.open_device()
-    with pytest.raises(OutOfMemoryError, match=r"VKARRAY_PROFILE allows 1,073,741,824 bytes at a time"):
+    told = r"VKARRAY_PROFILE allows 1,073,741,824 bytes at a time"
+    with arrangement("v3d") as device, pytest.raises(OutOfMemoryError, match=told):
         device.allocate((1 << 30) + 4)
-    device.close()
 
 
 def test_a_range_is_whole_atoms(monkeypatch):
     """What Vulkan asks for: both ends at multiples of the atom, or the end of the memory."""
-    with configuration.config(profile="incoherent-memory", guard=False, check_barriers=False):
-        device = _vk.open_device()
-    lease = device.transfer._segment()
-    incoherent = lease.thing.block.incoherent
-    monkeypatch.setattr(incoherent, "atom", 256)
-    found = incoherent._range(300, 10)
-    assert (found.offset, found.size) == (256, 256)
-    assert incoherent._range(incoherent.nbytes - 4, 4).size == (1 << 64) - 1, "VK_WHOLE_SIZE"
-    device.close()
+    with arrangement("incoherent-memory") as device:
+        lease = device.transfer._segment()
+        incoherent = lease.thing.block.incoherent
+        monkeypatch.setattr(incoherent, "atom", 256)
+        found = incoherent._range(300, 10)
+        assert (found.offset, found.size) == (256, 256)
+        assert incoherent._range(incoherent.nbytes - 4, 4).size == (1 << 64) - 1, "VK_WHOLE_SIZE"

@@ -44,7 +44,8 @@ class Inputs(NamedTuple):
         random = np.random.default_rng(0)
         a = random.standard_normal((n, n)).astype(np.float32)
         s = a @ a.T + n * np.eye(n, dtype=np.float32)
-        return cls(*map(asarray, (a, np.abs(a) + np.float32(0.5), s, random.integers(0, n, max(n // 2, 1)))))
+        indices = random.integers(0, n, max(n // 2, 1)).tolist()  # of the type of Python's integers on each device
+        return cls(*map(asarray, (a, np.abs(a) + np.float32(0.5), s, indices)))
 
 
 # What a person calls first, on float32. The namespace is vkarray or NumPy, whose results are the same but for rounding.

@@ -30,7 +30,11 @@ _NEEDED_FEATURES = {
 _SMALL_STORAGE = {8: "storageBuffer8BitAccess", 16: "storageBuffer16BitAccess"}
 
 
-_SHORTER = {dtypes.float64: dtypes.float32, dtypes.complex128: dtypes.complex64}
+# What a device without the types of 64 bits has in their place.
+_SHORTER = {
+    dtypes.int64: dtypes.int32, dtypes.uint64: dtypes.uint32,
+    dtypes.float64: dtypes.float32, dtypes.complex128: dtypes.complex64,
+}  # fmt: skip
 
 
 def is_supported(dtype: DType, device: _vk.Device) -> bool:
@@ -42,7 +46,7 @@ def is_supported(dtype: DType, device: _vk.Device) -> bool:
 def check_supported(dtype: DType, device: _vk.Device, function: str) -> None:
     """Raise FeatureError when the device cannot compute with `dtype`: nothing is demoted silently."""
     if not is_supported(dtype, device):
-        instead = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}[dtype.name]
+        instead = _SHORTER[dtype]
         raise FeatureError(
             f"{function}: the device {device.name!r} has no {_NEEDED_FEATURES[dtype]}"
             f"{device.physical.switched_off(_NEEDED_FEATURES[dtype])}, so {dtype} arrays do not exist on it. Ask for {instead} "
@@ -78,11 +82,16 @@ def available(dtype: DType, device: _vk.Device | None) -> DType:
 
     Only for types that integers lead to: what a user names is never replaced (`check_supported` refuses it).
     """
-    if dtype in _SHORTER and (
-        dtypes.default_floating() is dtypes.float32 or (device is not None and not is_supported(dtype, device))
-    ):
+    if dtype not in _SHORTER or dtype.kind not in "fc":
+        return dtype
+    if dtypes.default_floating() is dtypes.float32:
         return _SHORTER[dtype]
-    return dtype
+    return dtype if device is None else held(dtype, device)
+
+
+def held(dtype: DType, device: _vk.Device) -> DType:
+    """The type itself, or that of half its bits where the device lacks it: for what types lead to, not for what a user names."""
+    return dtype if is_supported(dtype, device) else _SHORTER[dtype]
 
 
 def floating(x: VkArray) -> DType:

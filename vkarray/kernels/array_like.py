@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .._vk.watch import recorded, recorder, watches
-from ..core.array import VkArray, available, operations
-from ..core.dtypes import DTYPES, DType, int32, int64, uint32, uint64
+from ..core.array import VkArray, held, is_supported, operations
+from ..core.dtypes import DTYPES
 from ..core.operators import Elements, is_sequence
 from ..core.promotion import as_scalar
 from ..core.tokens import TOKENS
@@ -25,8 +25,6 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 PLAIN = frozenset((VkArray, int, float, complex, bool, type(None))) | TOKENS
 _ARRAYS = frozenset((VkArray,))
 _NUMBERS = (int, float, complex)
-# What holds a number of NumPy's on devices without 64-bit integers.
-_NARROWER: dict[DType | None, DType] = {int64: int32, uint64: uint32}
 
 
 # NumPy's names of parameters that the standard takes by position alone, where they are not a, or a and b.
@@ -177,13 +175,29 @@ def _arrays_in(value: Any) -> list[VkArray]:
     return [found for one in value for found in _arrays_in(one)] if is_sequence(value) else []
 
 
+def _of_list(values: list[Any], device: Any) -> VkArray:
+    """An array for a list. Numbers of NumPy's in it have the type that each of them would have by itself."""
+    leaf: Any = values
+    while isinstance(leaf, (list, tuple)) and leaf:
+        leaf = leaf[0]
+    if type(leaf) is not VkArray and hasattr(leaf, "dtype") and as_scalar(leaf) is not None:
+        import numpy as np
+
+        host, device = np.asarray(values), operations["as_device"](device)
+        wanted = DTYPES.get(host.dtype.name)
+        if wanted is not None and not is_supported(wanted, device):
+            values = host.tolist()  # as Python's, of which one without room raises OverflowError
+            return operations["asarray"](values, dtype=held(wanted, device), device=device)
+    return operations["asarray"](values, device=device)
+
+
 def as_like(value: Any, device: Any, numbers: bool) -> Any:
     """An array for a sequence, `x.flat` or a scalar of NumPy's, and for Python's `numbers` if asked; other values as they are."""
     kind = type(value)
     if kind is VkArray or value is None:
         return value
     if kind is list or kind is tuple or kind is range or isinstance(value, (list, tuple)):
-        return operations["asarray"](list(value), device=device)
+        return _of_list(list(value), device)
     if kind in PLAIN:
         return operations["asarray"](value, device=device) if numbers else value
     scalar = as_scalar(value)
@@ -195,8 +209,5 @@ def as_like(value: Any, device: Any, numbers: bool) -> Any:
         return operations["asarray"](scalar, device=device) if numbers else scalar
     device = operations["as_device"](device)
     wanted = DTYPES.get(value.dtype.name)
-    if wanted is not None and wanted.bits == 64 and wanted.kind in "fc" and "shaderFloat64" not in device.features:
-        wanted = available(wanted, device)
-    elif wanted in _NARROWER and "shaderInt64" not in device.features:
-        wanted = _NARROWER[wanted]  # OverflowError where it has no room
-    return operations["asarray"](scalar, dtype=wanted, device=device)
+    # OverflowError for an integer that the type in its place has no room for.
+    return operations["asarray"](scalar, dtype=None if wanted is None else held(wanted, device), device=device)

@@ -11,6 +11,7 @@ import vkarray as vx
 
 from ..core.array import VkArray
 from ..core.dtypes import DTYPES, DType, as_dtype
+from ..errors import FeatureError
 from ..graph.tape import Tape
 from . import lengths, types
 from .graph import Graph, Node
@@ -151,6 +152,10 @@ class Runner:
                 ]
             with np.errstate(all="ignore"):
                 found = row.function(call, *arguments, **node.attributes)
+        except FeatureError as error:
+            if str(error).startswith("node "):  # of a graph inside
+                raise
+            raise FeatureError(f"{node}: {error}", error.features) from error
         except _ERRORS as error:
             if str(error).startswith("node "):  # of a graph inside
                 raise

@@ -9,7 +9,8 @@ from onnx import TensorProto, numpy_helper
 
 import vkarray as vx
 
-from ..core.array import VkArray, is_supported
+from ..core import array
+from ..core.array import VkArray
 from ..core.dtypes import DTYPES, DType
 
 _NAMES = {
@@ -21,7 +22,6 @@ _TYPES = {int(TensorProto.DataType.Value(name)): DTYPES[ours] for name, ours in 
 # Of 4 bits, which constants may have that are made numbers of by their scales, and nothing else.
 _NARROW = {int(TensorProto.DataType.Value(name)): DTYPES[ours] for name, ours in (("INT4", "int8"), ("UINT4", "uint8"))}
 
-_SHORTER = {"int64": "int32", "uint64": "uint32"}
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
@@ -57,8 +57,7 @@ def numpy_dtype(dtype: DType) -> np.dtype[Any]:
 
 def held(dtype: DType, device: Any) -> DType:
     """The type of a device's arrays for one of ONNX's: int32 for int64 where the device lacks that, and likewise uint32."""
-    shorter = _SHORTER.get(dtype.name)
-    return dtype if shorter is None or is_supported(dtype, device) else DTYPES[shorter]
+    return array.held(dtype, device) if dtype.kind in "iu" else dtype
 
 
 def array_on(host: np.ndarray[Any, Any], device: Any) -> VkArray:

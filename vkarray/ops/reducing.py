@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ..core import promotion
-from ..core.array import ArrayLike, VkArray, check_supported, operations
+from ..core.array import ArrayLike, VkArray, check_supported, held, operations
 from ..core.dtypes import DType, as_dtype
 from ..kernels.array_like import as_like
 from ..kernels.conversion import cast
@@ -151,7 +151,7 @@ def in_type_of(x: VkArray, initial: Any) -> Any:
 
 def type_of_out(x: VkArray, out: Any) -> DType | None:
     """The type that `out` asks a function of x to compute in, as `dtype` would; None where that is the type of x."""
-    common = promotion.promote(x._dtype, out._dtype) if type(out) is VkArray else x._dtype
+    common = held(promotion.promote(x._dtype, out._dtype), x._device) if type(out) is VkArray else x._dtype
     return None if common is x._dtype else common
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.array import check_supported
 from ...nn import pointwise
 from .. import lengths, types
 from ..interpreter import Call
@@ -233,6 +234,7 @@ def _cast_like(call: Call, x: Any, like: Any, *, saturate: int = 1, round_mode: 
 @operator("BitCast", since=26, half=FLOAT32)
 def _bit_cast(call: Call, x: Any, *, to: int) -> Any:
     dtype = types.dtype_of(to, f"{call.node}: the attribute 'to'")
+    check_supported(dtype, call.runner.device, "bit_cast")  # 32 bits that hold an integer of 64 are not its bits
     if dtype.itemsize != x.dtype.itemsize:
         raise ValueError(f"it makes {dtype} of {x.dtype}, which has another number of bits")
     return call.xp.ascontiguousarray(x).view(dtype) if x.ndim else x[None].view(dtype)[0]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...core import dtypes, layout
-from ...core.array import ArrayLike, VkArray, default_dtype, operations
+from ...core.array import ArrayLike, VkArray, check_supported, default_dtype, operations
 from ...core.dtypes import REAL_OF, DType, as_dtype, with_order
 from ...kernels import launch
 from ...kernels.launch import as_device
@@ -138,7 +138,9 @@ def constructed(
             raise ValueError("ndarray: got strides without a buffer. Give a buffer, or leave out strides.")
         return creation.empty(shape, dtype=dtype)
     is_array = type(buffer) is VkArray
-    wanted = default_dtype("float", as_device(None)) if dtype is None else as_dtype(dtype, "ndarray")
+    device = buffer._device if type(buffer) is VkArray else as_device(None)
+    wanted = default_dtype("float", device) if dtype is None else as_dtype(dtype, "ndarray")
+    check_supported(wanted, device, "ndarray")
     size, lengths = wanted.itemsize, creation.as_shape(shape, "ndarray")
     room = (buffer.nbytes if is_array else memoryview(buffer).nbytes) - offset
     if offset < 0 or (is_array and offset % size) or room < (0 if strides is not None else math.prod(lengths) * size):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ...core import dtypes, layout, promotion
-from ...core.array import ArrayLike, VkArray, default_dtype
+from ...core.array import ArrayLike, VkArray, default_dtype, held
 from ...core.dtypes import DType, as_dtype
 from ...kernels.compact import coordinates
 from ...kernels.conversion import cast
@@ -169,7 +169,7 @@ class Grid:
         # A single slice with a real step is `arange`, whose type that of a scalar does not change.
         types = [one for part in parts for one in part.types] if several or _counts(key) else []
         dtype = (
-            promotion.promote_scalar_kind(promotion.promote_all(types), kind) if types
+            held(promotion.promote_scalar_kind(promotion.promote_all(types), kind), target) if types
             else default_dtype(promotion.KIND_NAMES[kind], target)
         )  # fmt: skip
         rows = []
