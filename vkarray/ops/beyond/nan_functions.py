@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ...core import layout
-from ...core.array import ArrayLike, StrongLike, VkArray, operations
+from ...core.array import ArrayLike, VkArray, operations
 from ...core.dtypes import DType
 from ...kernels.conversion import cast
 from ...kernels.planned import planned
@@ -28,7 +28,7 @@ def _is_number(function: str, x: VkArray, where: Any = True) -> Any:
 
 @planned
 def nansum(
-    x: StrongLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False,
+    x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False,
     initial: ArrayLike | None = None, where: Mask = True,
 ) -> VkArray:  # fmt: skip
     """The sum of the elements that are not NaN; 0 for none. Parameters, result and errors as `sum`."""
@@ -37,7 +37,7 @@ def nansum(
 
 @planned
 def nanprod(
-    x: StrongLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False,
+    x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False,
     initial: ArrayLike | None = None, where: Mask = True,
 ) -> VkArray:  # fmt: skip
     """The product of the elements that are not NaN; 1 for none. Parameters, result and errors as `prod`."""
@@ -46,7 +46,7 @@ def nanprod(
 
 @planned
 def nanmean(
-    x: StrongLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False, *,
+    x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, keepdims: bool = False, *,
     where: Mask = True,
 ) -> VkArray:  # fmt: skip
     """The mean of the elements that are not NaN; NaN for none. Parameters, result and errors as `mean`."""
@@ -70,7 +70,7 @@ def _spread(
 
 @planned
 def nanvar(
-    x: StrongLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, ddof: float = 0.0,
+    x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, ddof: float = 0.0,
     keepdims: bool = False, *, where: Mask = True, mean: ArrayLike | None = None, correction: float | None = None,
 ) -> VkArray:  # fmt: skip
     """The variance of the elements that are not NaN; NaN for `ddof` or fewer. Parameters, result and errors as `var`."""
@@ -80,7 +80,7 @@ def nanvar(
 
 @planned
 def nanstd(
-    x: StrongLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, ddof: float = 0.0,
+    x: ArrayLike, /, axis: Axis = None, dtype: DType | None = None, out: VkArray | None = None, ddof: float = 0.0,
     keepdims: bool = False, *, where: Mask = True, mean: ArrayLike | None = None, correction: float | None = None,
 ) -> VkArray:  # fmt: skip
     """The standard deviation of the elements that are not NaN; NaN for `ddof` or fewer. Parameters and errors as `std`."""
@@ -112,7 +112,7 @@ def _extreme(
 
 @planned
 def nanmax(
-    x: StrongLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False,
+    x: ArrayLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False,
     initial: ArrayLike | None = None, where: Mask = True,
 ) -> VkArray:  # fmt: skip
     """The largest element that is not NaN; NaN where all are. Parameters, result and errors as `max`."""
@@ -121,7 +121,7 @@ def nanmax(
 
 @planned
 def nanmin(
-    x: StrongLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False,
+    x: ArrayLike, /, axis: Axis = None, out: VkArray | None = None, keepdims: bool = False,
     initial: ArrayLike | None = None, where: Mask = True,
 ) -> VkArray:  # fmt: skip
     """The smallest element that is not NaN; NaN where all are. Parameters, result and errors as `min`."""
@@ -142,7 +142,7 @@ def _place(function: str, x: VkArray, sign: int, axis: int | None, out: VkArray 
 
 @planned
 def nanargmax(
-    x: StrongLike, /, axis: int | None = None, out: VkArray | None = None, *, keepdims: bool = False
+    x: ArrayLike, /, axis: int | None = None, out: VkArray | None = None, *, keepdims: bool = False
 ) -> VkArray:
     """The place of the first largest element, NaN left out. Parameters as `argmax`. Waits for the device.
 
@@ -153,7 +153,7 @@ def nanargmax(
 
 @planned
 def nanargmin(
-    x: StrongLike, /, axis: int | None = None, out: VkArray | None = None, *, keepdims: bool = False
+    x: ArrayLike, /, axis: int | None = None, out: VkArray | None = None, *, keepdims: bool = False
 ) -> VkArray:
     """The place of the first smallest element, NaN left out. Parameters as `argmin`. Waits for the device.
 
@@ -174,7 +174,7 @@ def _running(function: str, scan: Any, x: VkArray, neutral: int, axis: int | Non
 
 @planned
 def nancumsum(
-    x: StrongLike, /, axis: int | None = None, dtype: DType | None = None, out: VkArray | None = None
+    x: ArrayLike, /, axis: int | None = None, dtype: DType | None = None, out: VkArray | None = None
 ) -> VkArray:
     """The sums up to each element, NaN as 0; of the flattened array for axis None. Parameters and errors as `cumsum`."""
     return _running("nancumsum", statistical.cumulative_sum, x, 0, axis, dtype, out)
@@ -182,7 +182,7 @@ def nancumsum(
 
 @planned
 def nancumprod(
-    x: StrongLike, /, axis: int | None = None, dtype: DType | None = None, out: VkArray | None = None
+    x: ArrayLike, /, axis: int | None = None, dtype: DType | None = None, out: VkArray | None = None
 ) -> VkArray:
     """The products up to each element, NaN as 1; of the flattened array for axis None. Parameters and errors as `cumprod`."""
     return _running("nancumprod", statistical.cumulative_prod, x, 1, axis, dtype, out)
