@@ -55,6 +55,46 @@ def test_numbers_outside_of_limits_and_no_numbers_are_noted(name):
         assert _found(FAULT, x, 0, 1) == (None if 0 <= value <= 1 else f"here: {value:g} is wrong.")
 
 
+FAILING = {  # calls that look for wrong values on the device and raise another error
+    "shapes": lambda x, y: x**y,
+    "out": lambda x, y: vx.pow(x, y[:1], out=vx.zeros(3, dtype=vx.int32)),
+    "in place": lambda x, y: vx.asarray([1, 2], dtype=vx.uint8).__ipow__(y[:2]),
+    "values": lambda x, y: vx.put(x, y, "a"),
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_a_call_that_fails_leaves_no_check(name):
+    x, y = vx.asarray([2, 3], dtype=vx.int32), vx.asarray([-1, -2, -3], dtype=vx.int32)
+    for _ in range(3):  # by itself, watched, and once it is known to have no plan
+        with pytest.raises((ValueError, TypeError)):
+            FAILING[name](x, y)
+        assert float(vx.asarray(1.0)) == 1
+
+
+def test_shapes_are_looked_at_before_values_are(told_later):
+    with pytest.raises(ValueError, match="broadcast"):
+        vx.asarray([2, 3]) ** vx.asarray([-1, -2, -3])
+    assert float(vx.asarray(1.0)) == 1
+
+
+DRAWS = {
+    "normal": lambda draws, x: draws.normal(0, x), "poisson": lambda draws, x: draws.poisson(x),
+    "exponential": lambda draws, x: draws.exponential(x), "gamma": lambda draws, x: draws.gamma(x),
+    "multinomial": lambda draws, x: draws.multinomial(3, vx.asarray([0.5, 0.8, 0.1])),
+}  # fmt: skip
+
+
+@pytest.mark.skipif(not faults.tells_at_once(DEVICE), reason="the host does not see the device's memory")
+@pytest.mark.parametrize("name", DRAWS)
+def test_draws_tell_of_their_parameters_at_once(name):
+    draws, x = vx.random.default_rng(0), vx.asarray([-1.0, 2.0])
+    for _ in range(4):  # also when the kernels of the draw are repeated by a plan
+        with pytest.raises(ValueError, match="expected"):
+            DRAWS[name](draws, x)
+        assert float(vx.asarray(1.0)) == 1
+
+
 LAYOUTS = {
     "transposed": lambda x: x.T, "stepped": lambda x: x[:, ::2], "reversed": lambda x: x[::-1, ::-1],
     "offset": lambda x: x[1:, 1:], "broadcast": lambda x: vx.broadcast_to(x[:, :1], (6, 9)),

@@ -103,6 +103,55 @@ def test_numbers_as_operands_have_their_type() -> None:
     assert vx.add(1, 2, subok=False) == 3
 
 
+# Calls with a number where NumPy makes an array of each argument, so that the number has a type and a shape of its own.
+BESIDE_ARRAYS = (
+    "n.polynomial.polynomial.polyadd({}, {})", "n.polynomial.polynomial.polysub({}, {})", "n.polynomial.polynomial.polymul({}, {})",
+    "n.polynomial.polynomial.polydiv({}, {})", "n.polynomial.chebyshev.chebadd({}, {})", "n.polynomial.legendre.legmul({}, {})",
+    "n.polynomial.hermite.hermsub({}, {})", "n.polynomial.laguerre.lagdiv({}, {})", "n.ediff1d({}, to_end={})", "n.cov({}, {})",
+    "n.nan_to_num({}, nan={})", "n.linalg.matrix_rank({}, tol={})", "n.linalg.tensorsolve({}, {})",
+    "n.linalg.solve({}, {})", "n.linalg.lstsq({}, {})",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("number", ["2", "0.5", "True"])
+@pytest.mark.parametrize("text", BESIDE_ARRAYS)
+def test_numbers_beside_arrays(text: str, number: str) -> None:
+    if number == "True" and "polynomial" in text:
+        pytest.skip("NumPy's polynomials have no bools as coefficients")
+    for given in ("n.asarray([4.0])", "n.asarray(3)", "n.asarray([1, 2, 3], dtype=n.int16)"):
+        for order in ((number, given), (given, number)):
+            compare(lambda n, order=order: eval(text.format(*order), {"n": n}))
+
+
+@pytest.mark.parametrize("text", [
+    "n.sum(5, n.int64(0))", "n.max(1.5, n.int64(-1))", "n.cumsum(3, axis=n.int64(0))", "n.sort(5, axis=n.int64(0))",
+    "n.ones_like(2.5, shape=n.array([2, 3]))", "n.full_like(1, 2, shape=n.array(3))", "n.repeat(2.5, n.array(3))",
+    "n.tile(2, n.array([2, 2]))", "n.broadcast_to(1, n.array([2, 2]))", "n.hsplit(3, n.array([1]))", "n.take(5, n.array(0))",
+    "n.nansum(5.0, out=n.zeros(()))", "n.roll(2, n.array(1))",
+])  # fmt: skip
+def test_arrays_as_options_of_numbers(text: str) -> None:
+    """An axis or a shape that is an array does not make an operand without a type of the number beside it."""
+    compare(lambda n: eval(text, {"n": n}))
+
+
+@pytest.mark.parametrize("text", [
+    "f'{n.arange(3):.2f}'", "format(n.zeros((1, 1)), 'd')", "f'{n.array(2.5):.2f}' + f'{n.arange(3)}'",
+    "None in n.arange(3)", "'a' in n.ones(2)", "2 in n.arange(3)", "n.array([1, 2]) in n.array([1, 3])",
+    "n.isscalar(n.array(3))", "n.isscalar(n.float64(3))",
+    "n.isscalar(n.arange(3).sum())", "n.isscalar(n.zeros(()))", "n.take(n.arange(3), [True, False])",
+    "n.take(n.arange(3), n.array([[False], [True]]))", "n.linalg.vector_norm([3, 4], ord=None)",
+    "n.histogramdd(n.array([[1, 2], [3, 4]]), bins=2)", "n.concatenate([[1], [2]], 0, 'f4')", "n.concatenate([[1], [2]], out=3)",
+    "n.trapezoid([1, 2, 4], [[0, 1, 2], [0, 2, 4]])", "n.trapezoid(n.ones((2, 3)), n.arange(6).reshape(1, 2, 3))",
+    "n.polynomial.legendre.legder(n.zeros((3, 0)))", "n.polynomial.laguerre.lagder(n.zeros(0))",
+    "n.signbit(n.polynomial.chebyshev.chebcompanion([1, 2, 3, 4]))", "n.linspace(2, -3, 8, retstep=True, dtype=int)",
+    "n.linspace(0, 1, 3, retstep=True, dtype='f4')", "n.linspace([0, 1], 1, 3, retstep=True, dtype=int)",
+    "n.put(n.arange(3), [], 1)",
+    "n.nanmin(n.zeros((0, 2)), axis=0, initial=3)", "n.nanmax(n.zeros(0), initial=3)", "n.take(2, n.array([[0, 0]]))",
+])  # fmt: skip
+def test_forms_of_single_functions(text: str) -> None:
+    compare(lambda n: eval(text, {"n": n}))
+
+
 def test_types_in_annotations() -> None:
     for text in (
         "n.ndarray[tuple[int], n.dtype[n.float32]]", "n.float32 | float", "int | n.int8", "n.float32 | n.int8 | None",

@@ -187,6 +187,8 @@ SCIMATH = [
     lambda m: m.emath.logn(2, [4, -4]), lambda m: m.emath.logn(4, [2, 16]), lambda m: m.emath.power([2, 4], 2),
     lambda m: m.emath.power([2, 4], -2), lambda m: m.emath.power([-2, 4], 0.5), lambda m: m.emath.power([-2, 4], 2),
     lambda m: m.lib.scimath.sqrt(m.asarray([-1.0, 4.0], dtype="float32")),
+    *(lambda m, dtype=dtype: m.emath.arccos(m.asarray([0, 2], dtype=dtype))
+      for dtype in ("bool", "int8", "uint8", "int16", "uint16", "int32", "int64", "float16", "float32", "complex64")),
 ]  # fmt: skip
 
 

@@ -18,7 +18,8 @@ import vkarray as vx
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
 SHORTER = {"float64": "float32", "complex128": "complex64"}
-NEEDS = {"bit_tricks": ["storageBuffer8BitAccess"]}  # its views of bytes take elements of one byte
+_BYTES = ["storageBuffer8BitAccess"]  # of views of bytes, whose elements are of one byte
+NEEDS = {"bit_tricks": _BYTES, "hashing": _BYTES}
 # How far results may be from NumPy's, relatively to themselves and to the greatest of their array.
 TOLERANCE = {"float64": (1e-9, 1e-10), "float32": (2e-3, 2e-4)}
 

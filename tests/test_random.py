@@ -399,7 +399,7 @@ def test_scalars_and_arrays_of_numpys() -> None:
         == same.integers(3, 9, (2, 3)).tolist()
     )
     assert generator.normal(np.float32(2), np.float16(3), 5).tolist() == same.normal(2.0, 3.0, 5).tolist()
-    assert generator.uniform(np.uint8(250), np.uint8(3), 5).tolist() == same.uniform(250, 3, 5).tolist()
+    assert generator.uniform(np.int8(-100), np.int8(100), 5).tolist() == same.uniform(-100, 100, 5).tolist()
     assert generator.permutation(np.int64(6)).tolist() == same.permutation(6).tolist()
 
 
@@ -419,6 +419,8 @@ def test_scalars_and_arrays_of_numpys() -> None:
          "normal: a parameter of shape (2, 3) does not broadcast to (3,)."),
         (lambda g: g.uniform(0, math.inf), ValueError,
          "uniform: expected finite real numbers low and high, got 0.0 and inf."),
+        (lambda g: g.uniform(2, 1), ValueError, "uniform: expected low of at most high, got 2 and 1."),
+        (lambda g: g.uniform([0, 2], 1), ValueError, "uniform: expected low of at most high, got [0, 2] and 1."),
         (lambda g: g.integers(0), ValueError, "integers: there is no integer from 0 to -1; expected low below high."),
         (lambda g: g.integers(5, 5), ValueError, "integers: there is no integer from 5 to 4; expected low below high."),
         (lambda g: g.integers("a"), TypeError, "integers: expected an integer as high, got 'a'."),

@@ -260,6 +260,20 @@ def test_wrong_parameters(name: str, arguments: tuple[float, ...]) -> None:
         np.asarray(getattr(generator, name)(*(vx.full((2,), value, dtype=vx.float32) for value in arguments)))
 
 
+def test_the_order_of_bounds() -> None:
+    assert -2 < vx.random.RandomState(1).uniform(1, -2).item() <= 1
+    assert vx.random.uniform([3, 1], 1).shape == (2,)
+    for high in (1, [3, 1], vx.asarray([3.0, 1.0])):
+        with pytest.raises(ValueError, match="expected low of at most high"):
+            vx.random.default_rng(1).uniform(2, high).tolist()
+
+
+def test_angles_of_what_is_no_number() -> None:
+    draws = vx.random.default_rng(1)
+    for mu, kappa in ((0, math.nan), (math.nan, 1), (math.inf, 1), (vx.asarray([0.0, 1.0]), math.nan)):
+        assert np.isnan(np.asarray(draws.vonmises(mu, kappa))).all()
+
+
 def test_parameters_of_other_kinds() -> None:
     generator = vx.random.default_rng(0)
     for wrong in ("a", None, 1j, ["a"], [1j], vx.asarray([1j])):

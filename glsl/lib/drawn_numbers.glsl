@@ -112,7 +112,7 @@ T vx_draw_vonmises(T mu, T kappa, Draw draw) {
     precise T sum = mu + vx_draw_vonmises_angle(kappa, draw);
     if (vx_absolute(sum) <= VX_PI) return sum;
     precise T turns = vx_floor(vx_divide(sum + VX_PI, T(2) * VX_PI)), result = sum - turns * (T(2) * VX_PI);
-    return clamp(result, -VX_PI, VX_PI);
+    return vx_is_nan(result) ? result : clamp(result, -VX_PI, VX_PI);
 }
 
 // J. R. Michael, W. R. Schucany, R. W. Haas, "Generating random variates using transformations with multiple roots", The

@@ -100,6 +100,7 @@ def floating(x: VkArray) -> DType:
 
 
 ArrayLike = Any  # to functions: an array, or a number, list or scalar of NumPy's, of which they make one
+StrongLike = Any  # the same, but a Python number has a type of its own also beside an array, as in NumPy's `asarray`
 
 
 class VkArray(Operators, Methods):
@@ -284,7 +285,12 @@ class VkArray(Operators, Methods):
         return operations["str"](self)
 
     def __format__(self, specification: str) -> str:
-        return format(self.item() if specification and self.ndim == 0 else str(self), specification)
+        if specification and self.ndim:
+            raise TypeError(
+                f"format: an array of shape {self._shape} takes no specification, got {specification!r}. "
+                f"Format its elements, or use vkarray.array2string."
+            )
+        return format(self.item() if specification else str(self), specification)
 
     # -- reading values -----------------------------------------------------------------------------------------
 
@@ -345,7 +351,8 @@ class VkArray(Operators, Methods):
         return (source._view(shape, strides, index * step) for index in range(self._shape[0]))
 
     def __contains__(self, value: Any) -> bool:
-        return bool(operations["any"](operations["equal"](self, value)))
+        found = self == value  # with None or a text nothing is equal
+        return bool(found if isinstance(found, bool) else found.any())
 
     def __getitem__(self, key: Any, /) -> VkArray:
         return operations["getitem"](self, key)

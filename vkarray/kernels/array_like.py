@@ -1,6 +1,7 @@
 """Arguments that stand for arrays: sequences, numbers and NumPy's scalars become arrays where a function is called with them.
 
-Which parameters take such, their annotations say: `ArrayLike`, `Sequence[ArrayLike]` and `*arrays: ArrayLike`. NumPy's arrays stay
+Which parameters take such, their annotations say: `ArrayLike`, `Sequence[ArrayLike]` and `*arrays: ArrayLike`. A Python number
+beside an array stays one, an operand of no type of its own; as a `StrongLike` it becomes an array there, too. NumPy's arrays stay
 what they are, and are refused by the function: nothing is copied to the device unasked.
 """
 
@@ -24,7 +25,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # Types that need no conversion beside an array.
 PLAIN = frozenset((VkArray, int, float, complex, bool, type(None))) | TOKENS
 _ARRAYS = frozenset((VkArray,))
-_NUMBERS = (int, float, complex)
+_NUMBERS = frozenset((int, float, complex, bool))
 
 
 # NumPy's names of parameters that the standard takes by position alone, where they are not a, or a and b.
@@ -61,14 +62,17 @@ def by_position(
 class Parameters:
     """The parameters of a function that take what stands for an array."""
 
-    __slots__ = ("leading", "named", "places", "sequences", "several")
+    __slots__ = ("leading", "named", "operands", "places", "sequences", "several", "strong")
 
     def __init__(self, function: Callable[..., Any]) -> None:
         code, hints = function.__code__, function.__annotations__
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        likes = {name for name in names if str(hints.get(name, "")).startswith("ArrayLike")}
+        self.strong = {name for name in names if str(hints.get(name, "")).startswith("StrongLike")}
+        likes = {name for name in names if str(hints.get(name, "")).startswith("ArrayLike")} | self.strong
         self.sequences = {name for name in names if str(hints.get(name, "")).startswith("Sequence[ArrayLike")}
         self.named = likes | self.sequences
+        operands = self.named | {name for name in names if hints.get(name) == "VkArray"}
+        self.operands = {place for place, name in enumerate(names[: code.co_argcount]) if name in operands} | operands
         self.places = {place: name for place, name in enumerate(names[: code.co_argcount]) if name in self.named}
         self.several: int | None = None  # the place from which on all arguments are arrays
         if code.co_flags & 4:
@@ -89,6 +93,8 @@ class Parameters:
                 value = args[place]
                 if type(value) not in PLAIN and (name not in self.sequences or not _are_arrays(value)):
                     return False
+                if name in self.strong and type(value) in _NUMBERS:
+                    return False
         if self.several is not None:
             for value in args[self.several :]:
                 if type(value) not in PLAIN:
@@ -98,7 +104,15 @@ class Parameters:
                 value = kwargs.get(name)
                 if type(value) not in PLAIN and (name not in self.sequences or not _are_arrays(value)):
                     return False
+                if name in self.strong and type(value) in _NUMBERS:
+                    return False
         return True
+
+    def have_array(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether an array is among the operands: one as an axis, a length or `out` is none of these."""
+        several = len(args) if self.several is None else self.several
+        given = [value for place, value in enumerate(args) if place in self.operands or place >= several]
+        return any(_arrays_in(value) for value in (*given, *(kwargs[name] for name in kwargs if name in self.operands)))
 
     def converted(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -113,12 +127,13 @@ class Parameters:
         sequences = {place for place, name in self.places.items() if name in self.sequences} | self.sequences
         others = [found for value in (*args, *kwargs.values()) for found in _arrays_in(value)]
         device = others[0]._device if others else None
-        for numbers in (False, True) if device is None else (False,):
+        strong = {place for place, name in self.places.items() if name in self.strong} | self.strong
+        for numbers in (False,) if self.have_array(args, kwargs) else (False, True):
             made: dict[Any, Any] = {}
             given: list[tuple[VkArray, Any]] = []
             for where, value in (*chosen, *named):
                 if where not in sequences:
-                    made[where] = like = as_like(value, device, numbers)
+                    made[where] = like = as_like(value, device, numbers or where in strong)
                     if like is not value and type(like) is VkArray:
                         given.append((like, value))
                 elif not _are_arrays(value):

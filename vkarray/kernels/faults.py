@@ -17,6 +17,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from .. import configuration
+from .._vk.watch import watches
 from ..core import checks, dtypes, promotion
 from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import CATEGORIES, DType
@@ -129,6 +130,12 @@ def keep_check(device: Device, check: Status | None) -> None:
 def tells_at_once(device: Device) -> bool:
     """Whether wrong values are told at the call: where the host sees the device's memory, unless it is to be later."""
     return device.limits.host_memory == "cached" and configuration.current().check == "now"
+
+
+def tell(device: Device) -> None:
+    """Raise what kernels have found wrong, where that is told at once: for functions that have no plans, which do so."""
+    if not watches and checks.are_waiting(device) and tells_at_once(device):
+        checks.run(device)
 
 
 def renewed_check(device: Device) -> Status:

@@ -207,6 +207,14 @@ class Plans(dict[Any, Any]):
             checks.run(device)
         return found
 
+    def failed(self, device: Device) -> None:
+        """Forget the check of a call that raised another error: a later call would tell what is wrong with its values.
+
+        Where errors are told at once, no call before has left a check.
+        """
+        if self.make.at_once and checks.are_waiting(device) and faults.tells_at_once(device):
+            faults.keep_check(device, None)
+
     def watch(
         self, function: Callable[..., Any], key: Any, known: int, device: Device, given: Sequence[Pointer],
         arguments: Sequence[Any], scalars: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any],
@@ -423,14 +431,18 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
                         found._is_place = True
                     return found
                 if plan is None and arrays:
-                    return plans.told(inner(*args, **kwargs), arrays[0]._device)
+                    try:
+                        return plans.told(inner(*args, **kwargs), arrays[0]._device)
+                    except Exception:
+                        plans.failed(arrays[0]._device)
+                        raise
             key, arrays, scalars = [], [], []
         if kwargs and len(args) < unnamed:
             args, kwargs = by_position(names, args, kwargs)
         if watches and (recording := recorder()) is not None:
             return recording.call(call, args, kwargs)
         if watches and watch.current() is not None:  # it is a part of the call that is watched
-            if takes_likes and not (likes.are_plain(args, kwargs) and any(type(one) is VkArray for one in args)):
+            if takes_likes and not (likes.are_plain(args, kwargs) and likes.have_array(args, kwargs)):
                 args, kwargs, _ = likes.converted(args, kwargs)
             return _as_place(inner(*args, **kwargs)) if creates else inner(*args, **kwargs)
         if takes_likes and not likes.are_plain(args, kwargs):
@@ -443,14 +455,19 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
         if kwargs:
             key.append(tuple(kwargs))
             noted = noted and note(kwargs.values(), key, arrays, scalars, integers)
-        if takes_likes and not arrays:
+        if takes_likes and not (arrays and likes.have_array(args, kwargs)):
             args, kwargs, given = likes.converted(args, kwargs)
             if given is not None:
                 return call_with(given, call, args, kwargs)
         settings = configuration.current()
         if not noted or not (arrays or creates) or settings.compare:
-            found = inner(*args, **kwargs)
-            return plans.told(found, arrays[0]._device) if arrays else found
+            if not arrays:
+                return inner(*args, **kwargs)
+            try:
+                return plans.told(inner(*args, **kwargs), arrays[0]._device)
+            except Exception:
+                plans.failed(arrays[0]._device)
+                raise
         key.append(settings.default_float)
         if not arrays:
             key.append(_vk.open_device(None))
@@ -461,7 +478,11 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
             buffer, offset = array._buffer, array._offset
             buffers.append(buffer)
             addresses.append(buffer.address + offset * array._look.itemsize if offset else buffer.address)
-        found = plans.call(inner, key, device, buffers, addresses, arrays, scalars, args, kwargs)
+        try:
+            found = plans.call(inner, key, device, buffers, addresses, arrays, scalars, args, kwargs)
+        except Exception:
+            plans.failed(device)
+            raise
         return _as_place(found) if creates else found
 
     return watch.recorded(call)

@@ -53,6 +53,8 @@ def _check_exponents(base: Any, exponent: Any) -> tuple[Any, Any]:
     if type(exponent) is VkArray:
         lowest, largest = promotion.integer_range(exponent._dtype) if exponent._dtype.kind == "i" else (0, 0)
         if lowest and (type(base) is VkArray or within(base, lowest, largest)):  # other numbers are refused
+            if type(base) is VkArray:  # before the device looks: a call that fails leaves no check
+                layout.broadcast_shapes([base._shape, exponent._shape], "pow")
             faults.check_values(_NEGATIVE_POWER, exponent, 0, largest)
     elif not within(exponent, 0, promotion.integer_range(dtypes.uint64)[1]) and exponent < 0:
         raise ValueError("pow: integers to negative integer powers are not allowed. Convert them to a floating type.")
@@ -319,8 +321,6 @@ def in_place(name: str, target: VkArray, other: ArrayLike) -> VkArray:
         shape = other._shape if type(other) is VkArray else ()
         if layout.broadcast_shapes([target._shape, shape], f"in-place {name}") != target._shape:
             raise ValueError(f"in-place {name}: an array of shape {shape} does not broadcast into {target._shape}.")
-        if row.prepare is not None:
-            row.prepare(target, other)
         compute = row.compute_dtype(common_dtype(name, [target, other]), [target, other])
         result = row.result_dtype(compute)
         if "buifc".index(result.kind) > "buifc".index(target._dtype.kind):
@@ -328,6 +328,8 @@ def in_place(name: str, target: VkArray, other: ArrayLike) -> VkArray:
                 f"in-place {name}: the result would be {result}, which does not fit into "
                 f"{target._dtype}. Write x = x op y, or convert the operand with astype."
             )
+        if row.prepare is not None:
+            row.prepare(target, other)
         return row(target, other, out=target)
     result = operations[name](target, other)
     if result._shape != target._shape or result._dtype is not target._dtype:

@@ -84,7 +84,9 @@ def concat(
     """
     if out is not None and dtype is not None:
         raise TypeError("concat: expected out or dtype, got both: the result has the dtype of out.")
-    parts = _arrays(arrays, "concat", dtype if out is None else out.dtype, casting)
+    if out is not None and type(out) is not VkArray:
+        raise TypeError(f"concat: expected a vkarray array as out, got {out!r:.60}. Name a type as dtype=.")
+    parts = _arrays(arrays, "concat", dtype if out is None else out._dtype, casting)
     if axis is None:
         parts, axis = [reshape(part, (-1,)) for part in parts], 0
     first = parts[0]

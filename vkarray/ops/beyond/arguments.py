@@ -82,8 +82,8 @@ def indices_of(function: str, indices: Any, like: VkArray) -> VkArray:
     """
     if type(indices) is not VkArray:
         indices = creation.asarray(indices, device=like._device)
-        if indices.size == 0 and indices._dtype.kind == "f":  # the type of an empty list says nothing
-            indices = cast(indices, default_dtype("int", like._device))
+    if indices.size == 0 and indices._dtype.kind == "f":  # the type of an empty list says nothing
+        indices = cast(indices, default_dtype("int", like._device))
     promotion.check_category(function, indices._dtype, "integer or boolean")
     return index_type(indices)
 

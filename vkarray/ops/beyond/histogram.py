@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...core import dtypes, layout, promotion
-from ...core.array import ArrayLike, VkArray, available, default_dtype, empty, floating, is_supported
+from ...core.array import ArrayLike, StrongLike, VkArray, available, default_dtype, empty, floating, is_supported
 from ...core.dtypes import CATEGORIES, COMPLEX_OF, REAL_OF
 from ...core.operators import is_sequence
 from ...kernels import launch
@@ -158,7 +158,7 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int =
 
 @takes_lists
 def histogram(
-    x: ArrayLike, /, bins: Any = 10, range: Sequence[float] | None = None, density: bool | None = None,
+    x: StrongLike, /, bins: Any = 10, range: Sequence[float] | None = None, density: bool | None = None,
     weights: ArrayLike | None = None,
 ) -> tuple[VkArray, VkArray]:  # fmt: skip
     """How many elements of x lie in each of several intervals.
@@ -202,7 +202,7 @@ def _places_among(x: VkArray, edges: VkArray) -> VkArray:
 
 @takes_lists
 def histogram_bin_edges(
-    x: ArrayLike, /, bins: Any = 10, range: Sequence[float] | None = None, weights: ArrayLike | None = None
+    x: StrongLike, /, bins: Any = 10, range: Sequence[float] | None = None, weights: ArrayLike | None = None
 ) -> VkArray:  # fmt: skip
     """The edges of the intervals that `histogram` takes.
 
@@ -276,13 +276,13 @@ def _bounds(x: VkArray, range: Sequence[float] | None) -> tuple[float, float]:
 def histogramdd(
     sample: Any, bins: Any = 10, range: Sequence[Any] | None = None, density: bool | None = None,
     weights: ArrayLike | None = None,
-) -> tuple[VkArray, tuple[VkArray, ...]]:  # fmt: skip
+) -> tuple[VkArray, list[VkArray]]:  # fmt: skip
     """How many points lie in each cell of a grid.
 
     Parameters: sample (real, of shape (N, D), or a list of D rows of coordinates); bins (a number, or for each
     dimension a number or edges); range (for each dimension (lowest, highest), or None); density (divide by the sum and by the
     volumes of the cells); weights (of the N points).
-    Returns (an array of D dimensions of a floating-point type, a tuple of the edges). Waits for the device.
+    Returns (an array of D dimensions of a floating-point type, a list of their edges). Waits for the device.
     Raises ValueError for other numbers of bins or ranges, and as `histogram`. Method: as `histogram`, by the number of the cell.
     """
     rows = isinstance(sample, (list, tuple))
@@ -320,7 +320,7 @@ def histogramdd(
             widths[place] = own.size - 1
             counts = divide(counts, reshape(subtract(own[1:], own[:-1]), tuple(widths)))
         counts = divide(counts, total)
-    return counts, tuple(edges)
+    return counts, edges
 
 
 @takes_lists

@@ -102,7 +102,7 @@ def _extreme(
     if where is not True and initial is None:
         raise ValueError(f"{function}: where= leaves out elements, and a {function} of none needs initial=.")
     counting = _is_number(function, x, where)
-    result = reduce(searching.where(counting, x, empty), axis, keepdims=keepdims)
+    result = reduce(searching.where(counting, x, empty), axis, keepdims=keepdims, initial=empty)
     if initial is not None:
         result = join(result, initial)
     else:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core import dtypes, layout, promotion
-from ...core.array import ArrayLike, VkArray, array_in, default_dtype, empty, operations
+from ...core.array import ArrayLike, StrongLike, VkArray, array_in, default_dtype, empty, operations
 from ...core.dtypes import CATEGORIES, REAL_OF
 from ...core.key import check_index
 from ...io import interchange
@@ -144,15 +144,19 @@ def _round_integers(x: VkArray, unit: int) -> VkArray:
 
 
 def _index_array(function: str, value: Any, x: VkArray) -> Any:
-    """A list or integer as an array of indices; arrays as they are."""
+    """A list or integer as an array of indices; arrays of bools, which count as 0 and 1, in that type too; others as they are."""
     if type(value) is VkArray:
-        return value if value.size else data_type.astype(value, default_dtype("int", x._device), copy=False)
+        return (
+            value
+            if value.size and value._dtype.kind != "b"
+            else data_type.astype(value, default_dtype("int", x._device), copy=False)
+        )
     return creation.asarray(value, dtype=default_dtype("int", x._device), device=x._device)
 
 
 @planned
 def take(
-    x: ArrayLike, /, indices: ArrayLike, axis: int | None = None, out: VkArray | None = None, mode: str = "raise"
+    x: StrongLike, /, indices: ArrayLike, axis: int | None = None, out: VkArray | None = None, mode: str = "raise"
 ) -> VkArray:  # fmt: skip
     """The elements of x at `indices` along an axis, of the flattened array by default.
 

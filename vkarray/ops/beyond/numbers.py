@@ -7,7 +7,7 @@ from numbers import Number
 from typing import Any
 
 from ...core import dtypes, layout
-from ...core.array import ArrayLike, VkArray, default_dtype, floating, operations
+from ...core.array import ArrayLike, StrongLike, VkArray, default_dtype, floating, operations
 from ...core.promotion import KIND_NAMES, check_category, is_scalar, scalar_kind
 from ...kernels.conversion import cast
 from ...kernels.planned import planned
@@ -61,7 +61,7 @@ def angle(z: ArrayLike, deg: bool = False) -> VkArray:
 
 @planned
 def nan_to_num(
-    x: ArrayLike, copy: bool = True, nan: ArrayLike = 0.0, posinf: ArrayLike | None = None, neginf: ArrayLike | None = None
+    x: StrongLike, copy: bool = True, nan: ArrayLike = 0.0, posinf: ArrayLike | None = None, neginf: ArrayLike | None = None
 ) -> VkArray:  # fmt: skip
     """The elements with numbers in place of NaN and of infinities.
 
@@ -150,12 +150,13 @@ def isrealobj(x: Any) -> bool:
 
 def isscalar(element: Any) -> bool:
     """Whether a value is a number, also as an element or a result of 0 dimensions, a string or bytes. Raises nothing."""
-    is_value = type(element) is VkArray and not element._shape and not hasattr(element, "_is_place")
-    return is_value or is_scalar(element) or isinstance(element, (str, bytes, Number))
+    if type(element) is VkArray:
+        return not element._shape and not hasattr(element, "_is_place")
+    return is_scalar(element) or isinstance(element, (str, bytes, Number))
 
 
 @planned
-def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> VkArray:
+def ediff1d(ary: StrongLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> VkArray:
     """The differences of neighbours in the flattened array.
 
     Parameters: ary (numeric); to_end, to_begin (numbers or arrays to put after and before the differences).

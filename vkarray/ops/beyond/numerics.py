@@ -94,11 +94,12 @@ def interp(
 def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1) -> VkArray:
     """The integral of a sampled function by the trapezoidal rule along an axis.
 
-    Parameters: y (numeric); x (where the samples are: of 1 dimension, or of the rank of y); dx (their distance without x); axis.
+    Parameters: y (numeric); x (where the samples are: of 1 dimension, or more, which broadcast against y); dx (their distance
+    without x); axis (of y and of such x).
     Returns an array of a floating-point type without the axis. Raises IndexError for an axis out of range.
     """
     y = check_array("trapezoid", y)
-    axis = layout.normalize_axis(axis, y.ndim, "trapezoid")
+    layout.normalize_axis(axis, y.ndim, "trapezoid")
     y = y if y._dtype.kind in "bfc" else cast(y, floating(y))
     y = moveaxis(y, axis, -1)
     if x is None:

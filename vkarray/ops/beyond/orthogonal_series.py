@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ...core import layout, promotion
-from ...core.array import ArrayLike, VkArray, floating, operations
+from ...core.array import ArrayLike, StrongLike, VkArray, floating, operations
 from ...kernels.array_like import takes_lists
 from ...kernels.conversion import cast
 from ...kernels.rows import check_array
@@ -183,25 +183,25 @@ def functions(prefix: str) -> dict[str, Any]:
         return creation.asarray(c, dtype=like._dtype, device=like._device)
 
     @takes_lists
-    def add_(c1: ArrayLike, c2: ArrayLike) -> VkArray:
+    def add_(c1: StrongLike, c2: StrongLike) -> VkArray:
         return power_series.polyadd(c1, c2)
 
     @takes_lists
-    def sub(c1: ArrayLike, c2: ArrayLike) -> VkArray:
+    def sub(c1: StrongLike, c2: StrongLike) -> VkArray:
         return power_series.polysub(c1, c2)
 
     @takes_lists
-    def mulx(c: ArrayLike) -> VkArray:
+    def mulx(c: StrongLike) -> VkArray:
         (one,), like = _listed(prefix + "mulx", c)
         return array(one if one == [0] else _times_x(family, one), like)
 
     @takes_lists
-    def mul(c1: ArrayLike, c2: ArrayLike) -> VkArray:
+    def mul(c1: StrongLike, c2: StrongLike) -> VkArray:
         (one, other), like = _listed(prefix + "mul", c1, c2)
         return array(_trimmed(_product(family, one, other)), like)
 
     @takes_lists
-    def div(c1: ArrayLike, c2: ArrayLike) -> tuple[VkArray, VkArray]:
+    def div(c1: StrongLike, c2: StrongLike) -> tuple[VkArray, VkArray]:
         (one, other), like = _listed(prefix + "div", c1, c2)
         if other[-1] == 0:
             raise ZeroDivisionError(f"{prefix}div: the divisor is 0.")
@@ -211,7 +211,7 @@ def functions(prefix: str) -> dict[str, Any]:
         return array(found, like), array(rest, like)
 
     @takes_lists
-    def pow_(c: ArrayLike, pow: int, maxpower: int | None = 16) -> VkArray:
+    def pow_(c: StrongLike, pow: int, maxpower: int | None = 16) -> VkArray:
         (one,), like = _listed(prefix + "pow", c)
         power = layout.as_integer(pow, prefix + "pow", "pow")
         if power < 0 or (maxpower is not None and power > maxpower):
@@ -221,7 +221,7 @@ def functions(prefix: str) -> dict[str, Any]:
             result = _product(family, result, one)
         return array(result, like)
 
-    def val(x: ArrayLike, c: ArrayLike, tensor: bool = True) -> VkArray:
+    def val(x: ArrayLike, c: StrongLike, tensor: bool = True) -> VkArray:
         c = creation.asarray(c)
         c = c if c._dtype.kind in "fc" else cast(c, floating(c))
         x = creation.asarray(x, device=c._device)
@@ -269,17 +269,20 @@ def functions(prefix: str) -> dict[str, Any]:
     ) -> Any:
         return power_series.fit(prefix + "fit", vander, x, y, deg, rcond, full, w)
 
-    def along(function: str, c: ArrayLike, axis: int, change: Callable[[Numbers], Numbers]) -> VkArray:
+    def along(function: str, c: StrongLike, axis: int, change: Callable[[Numbers], Numbers]) -> VkArray:
         """The coefficients along an axis, each series changed."""
         c = creation.asarray(c)
         c = c if c._dtype.kind in "fc" else cast(c, floating(c))
         c = expand_dims(c, axis=0) if c.ndim == 0 else c
         rows = moveaxis(c, layout.normalize_axis(axis, c.ndim, function), -1)
+        if not rows.size:
+            kept = len(change([0.0] * rows._shape[-1])) if rows._shape[-1] else 0
+            return moveaxis(creation.zeros((*rows._shape[:-1], kept), dtype=c._dtype, device=c._device), -1, axis)
         changed = [change(one) for one in operations["reshape"](rows, (-1, rows._shape[-1])).tolist()]
         made = creation.asarray(changed, dtype=c._dtype, device=c._device)
         return moveaxis(operations["reshape"](made, (*rows._shape[:-1], len(changed[0]))), -1, axis)
 
-    def der(c: ArrayLike, m: int = 1, scl: float = 1, axis: int = 0) -> VkArray:
+    def der(c: StrongLike, m: int = 1, scl: float = 1, axis: int = 0) -> VkArray:
         count = power_series.counted(prefix + "der", m)
         scale = promotion.as_float(scl, prefix + "der", "scl")
 
@@ -290,7 +293,7 @@ def functions(prefix: str) -> dict[str, Any]:
 
         return along(prefix + "der", c, axis, change)
 
-    def integrate(c: ArrayLike, m: int = 1, k: Any = (), lbnd: float = 0, scl: float = 1, axis: int = 0) -> VkArray:
+    def integrate(c: StrongLike, m: int = 1, k: Any = (), lbnd: float = 0, scl: float = 1, axis: int = 0) -> VkArray:
         count = power_series.counted(prefix + "int", m)
         constants = [float(one) for one in (k if isinstance(k, (list, tuple)) else [k])]
         if len(constants) > count:
@@ -310,7 +313,7 @@ def functions(prefix: str) -> dict[str, Any]:
         return creation.asarray([off - scl * b / a, scl / a] if scl != 0 else [off])
 
     @takes_lists
-    def fromroots(roots: ArrayLike) -> VkArray:
+    def fromroots(roots: StrongLike) -> VkArray:
         r = check_array(prefix + "fromroots", roots)
         r = r if r._dtype.kind in "fc" else cast(r, floating(r))
         result: Numbers = [1.0]
@@ -320,7 +323,7 @@ def functions(prefix: str) -> dict[str, Any]:
         return array(result, r)
 
     @takes_lists
-    def companion(c: ArrayLike) -> VkArray:
+    def companion(c: StrongLike) -> VkArray:
         (one,), like = _listed(prefix + "companion", c)
         if len(one) < 2:
             raise ValueError(f"{prefix}companion: expected a series of degree 1 or more.")
@@ -328,7 +331,7 @@ def functions(prefix: str) -> dict[str, Any]:
         sides = _orthonormal(family, n)
         rows: list[Numbers] = [[0.0] * n for _ in range(n)]
         for k in range(n):
-            rows[k][k] = sides[k][0]
+            rows[k][k] = 0.0 + sides[k][0]  # no -0
             if k:
                 rows[k][k - 1] = rows[k - 1][k] = sides[k - 1][1]
         scale = 1.0  # of the last polynomial to the one of the row, in absolute value
@@ -340,7 +343,7 @@ def functions(prefix: str) -> dict[str, Any]:
         return array(rows, like)
 
     @takes_lists
-    def roots(c: ArrayLike) -> VkArray:
+    def roots(c: StrongLike) -> VkArray:
         (one,), like = _listed(prefix + "roots", c)
         if len(one) < 2:
             return array([], like)
@@ -349,14 +352,14 @@ def functions(prefix: str) -> dict[str, Any]:
             return array([-(one[0] / one[1] + b) / a], like)
         return sorting.sort(real_eigenvalues(flip(companion(array(one, like)))))
 
-    def from_power(pol: ArrayLike) -> VkArray:
+    def from_power(pol: StrongLike) -> VkArray:
         (one,), like = _listed("poly2" + prefix, creation.asarray(pol))
         result: Numbers = []
         for value in one[::-1]:
             result = _sum(_times_x(family, result) if result else [], [value])
         return array(result, like)
 
-    def to_power(c: ArrayLike) -> VkArray:
+    def to_power(c: StrongLike) -> VkArray:
         (one,), like = _listed(prefix + "2poly", creation.asarray(c))
         last, now, total = [], [1.0], []  # type: tuple[Numbers, Numbers, Numbers]
         for k, value in enumerate(one):

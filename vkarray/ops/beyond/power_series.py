@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core import layout, promotion
-from ...core.array import ArrayLike, VkArray, floating, operations
+from ...core.array import ArrayLike, StrongLike, VkArray, floating, operations
 from ...errors import LinAlgError
 from ...kernels.array_like import takes_lists
 from ...kernels.conversion import cast
@@ -51,7 +51,7 @@ def _padded(c: VkArray, size: int) -> VkArray:
 
 
 @takes_lists
-def polyadd(c1: ArrayLike, c2: ArrayLike) -> VkArray:
+def polyadd(c1: StrongLike, c2: StrongLike) -> VkArray:
     """The coefficients of the sum of two polynomials. Parameters: c1, c2 (numeric, 1 dimension). Reads how many are not 0."""
     a, b = series("polyadd", c1, c2)
     size = max(a.size, b.size)
@@ -59,7 +59,7 @@ def polyadd(c1: ArrayLike, c2: ArrayLike) -> VkArray:
 
 
 @takes_lists
-def polysub(c1: ArrayLike, c2: ArrayLike) -> VkArray:
+def polysub(c1: StrongLike, c2: StrongLike) -> VkArray:
     """The coefficients of the difference of two polynomials. Parameters: c1, c2 (numeric, 1 dimension). Reads as `polyadd`."""
     a, b = series("polysub", c1, c2)
     size = max(a.size, b.size)
@@ -67,7 +67,7 @@ def polysub(c1: ArrayLike, c2: ArrayLike) -> VkArray:
 
 
 @takes_lists
-def polymulx(c: ArrayLike) -> VkArray:
+def polymulx(c: StrongLike) -> VkArray:
     """The coefficients of a polynomial times x. Parameters: c (numeric, 1 dimension). Reads how many are not 0."""
     (a,) = series("polymulx", c)
     if a.size == 1 and not bool(not_equal(a[0], 0)):
@@ -76,14 +76,14 @@ def polymulx(c: ArrayLike) -> VkArray:
 
 
 @takes_lists
-def polymul(c1: ArrayLike, c2: ArrayLike) -> VkArray:
+def polymul(c1: StrongLike, c2: StrongLike) -> VkArray:
     """The coefficients of the product of two polynomials. Parameters: c1, c2 (numeric, 1 dimension). Reads as `polyadd`."""
     a, b = series("polymul", c1, c2)
     return trimmed(products.convolve(a, b))
 
 
 @takes_lists
-def polydiv(c1: ArrayLike, c2: ArrayLike) -> tuple[VkArray, VkArray]:
+def polydiv(c1: StrongLike, c2: StrongLike) -> tuple[VkArray, VkArray]:
     """The coefficients of the quotient of two polynomials and of the remainder.
 
     Parameters: c1, c2 (numeric, 1 dimension). Reads how many are not 0. Raises ZeroDivisionError for c2 = 0.
@@ -104,7 +104,7 @@ def polydiv(c1: ArrayLike, c2: ArrayLike) -> tuple[VkArray, VkArray]:
 
 
 @takes_lists
-def polypow(c: ArrayLike, pow: int, maxpower: int | None = None) -> VkArray:
+def polypow(c: StrongLike, pow: int, maxpower: int | None = None) -> VkArray:
     """The coefficients of a power of a polynomial.
 
     Parameters: c (numeric, 1 dimension); pow (0 or more); maxpower (the largest that is allowed). Reads how many are not 0.
@@ -121,7 +121,7 @@ def polypow(c: ArrayLike, pow: int, maxpower: int | None = None) -> VkArray:
 
 
 @planned
-def polyval(x: ArrayLike, c: ArrayLike, tensor: bool = True) -> VkArray:
+def polyval(x: ArrayLike, c: StrongLike, tensor: bool = True) -> VkArray:
     """The values of polynomials.
 
     Parameters: x (numeric); c (numeric; the coefficients along the first dimension, further ones for several polynomials); tensor
@@ -165,22 +165,22 @@ def _several(c: VkArray, *points: VkArray, grid: bool) -> VkArray:
     return result
 
 
-def polyval2d(x: ArrayLike, y: ArrayLike, c: ArrayLike) -> VkArray:
+def polyval2d(x: ArrayLike, y: ArrayLike, c: StrongLike) -> VkArray:
     """The values of polynomials of two variables at points (x, y); c[i, j] belongs to x**i * y**j."""
     return _several(c, x, y, grid=False)
 
 
-def polyval3d(x: ArrayLike, y: ArrayLike, z: ArrayLike, c: ArrayLike) -> VkArray:
+def polyval3d(x: ArrayLike, y: ArrayLike, z: ArrayLike, c: StrongLike) -> VkArray:
     """The values of polynomials of three variables at points (x, y, z); c[i, j, k] belongs to x**i * y**j * z**k."""
     return _several(c, x, y, z, grid=False)
 
 
-def polygrid2d(x: ArrayLike, y: ArrayLike, c: ArrayLike) -> VkArray:
+def polygrid2d(x: ArrayLike, y: ArrayLike, c: StrongLike) -> VkArray:
     """The values of polynomials of two variables on the grid of x and y; c[i, j] belongs to x**i * y**j."""
     return _several(c, x, y, grid=True)
 
 
-def polygrid3d(x: ArrayLike, y: ArrayLike, z: ArrayLike, c: ArrayLike) -> VkArray:
+def polygrid3d(x: ArrayLike, y: ArrayLike, z: ArrayLike, c: StrongLike) -> VkArray:
     """The values of polynomials of three variables on the grid of x, y and z; c[i, j, k] belongs to x**i * y**j * z**k."""
     return _several(c, x, y, z, grid=True)
 
@@ -248,7 +248,7 @@ def _numbers(first: int, count: int, c: VkArray) -> VkArray:
 
 
 @planned
-def polyder(c: ArrayLike, m: int = 1, scl: ArrayLike = 1, axis: int = 0) -> VkArray:
+def polyder(c: StrongLike, m: int = 1, scl: ArrayLike = 1, axis: int = 0) -> VkArray:
     """The coefficients of the m-th derivatives of polynomials.
 
     Parameters: c (numeric; the coefficients along `axis`); m (0 or more); scl (a factor of each derivative); axis.
@@ -274,7 +274,7 @@ def _along(name: str, c: Any, axis: int) -> tuple[VkArray, int]:
 
 
 @planned
-def polyint(c: ArrayLike, m: int = 1, k: Any = (), lbnd: ArrayLike = 0, scl: ArrayLike = 1, axis: int = 0) -> VkArray:
+def polyint(c: StrongLike, m: int = 1, k: Any = (), lbnd: ArrayLike = 0, scl: ArrayLike = 1, axis: int = 0) -> VkArray:
     """The coefficients of the m-th integrals of polynomials.
 
     Parameters: c (numeric; the coefficients along `axis`); m (0 or more); k (the values of the integrals at lbnd, one or a list of
@@ -363,7 +363,7 @@ def fitted(
 
 
 @takes_lists
-def polycompanion(c: ArrayLike) -> VkArray:
+def polycompanion(c: StrongLike) -> VkArray:
     """The companion matrix of a polynomial, whose eigenvalues are the roots.
 
     Parameters: c (numeric, 1 dimension, at least 2 coefficients that are not all 0 at the end). Raises ValueError for fewer.
@@ -379,7 +379,7 @@ def polycompanion(c: ArrayLike) -> VkArray:
 
 
 @takes_lists
-def polyroots(c: ArrayLike) -> VkArray:
+def polyroots(c: StrongLike) -> VkArray:
     """The roots of a polynomial, in ascending order.
 
     Parameters: c (numeric, 1 dimension). Returns an array, complex unless NumPy's would be real and float64 is the default type.
@@ -396,7 +396,7 @@ def polyroots(c: ArrayLike) -> VkArray:
 
 
 @takes_lists
-def polyfromroots(roots: ArrayLike) -> VkArray:
+def polyfromroots(roots: StrongLike) -> VkArray:
     """The coefficients of the polynomial with the given roots and the leading coefficient 1. Parameters: roots (1 dimension)."""
     r = check_array("polyfromroots", roots)
     r = r if r._dtype.kind in "fc" else cast(r, floating(r))
@@ -412,7 +412,7 @@ def polyfromroots(roots: ArrayLike) -> VkArray:
 
 
 @takes_lists
-def polytrim(c: ArrayLike, tol: float = 0) -> VkArray:
+def polytrim(c: StrongLike, tol: float = 0) -> VkArray:
     """The coefficients without those at the end that are at most `tol`. Raises ValueError for a negative tol."""
     if tol < 0:
         raise ValueError(f"polytrim: expected tol of 0 or more, got {tol}.")

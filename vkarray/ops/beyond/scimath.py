@@ -6,21 +6,23 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core import dtypes
-from ...core.array import ArrayLike, VkArray, floating
+from ...core.array import ArrayLike, VkArray, available, floating
 from ...kernels.array_like import takes_lists
 from ...kernels.conversion import cast
 from ...kernels.rows import check_array
 from .. import creation, elementwise
 from ..utility import any as any_true
 
-_COMPLEX = {dtypes.float64: dtypes.complex128}
+# Types whose complex numbers are of 32-bit parts, as NumPy has it; those of others, float16 among them, are of 64-bit ones.
+_SINGLE = {dtypes.float32, dtypes.int8, dtypes.int16, dtypes.uint8, dtypes.uint16}
 
 
 def _extended(x: VkArray, outside: Callable[[VkArray], VkArray]) -> VkArray:
     """x as complex numbers if one of them is outside of the domain. Reads whether one is."""
     if x._dtype.kind == "c" or not bool(any_true(outside(x))):
         return x
-    return cast(x, _COMPLEX.get(floating(x), dtypes.complex64))
+    single = x._dtype in _SINGLE or floating(x) is dtypes.float32
+    return cast(x, dtypes.complex64 if single else available(dtypes.complex128, x._device))
 
 
 def _below_zero(x: VkArray) -> VkArray:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ...core import dtypes, promotion
-from ...core.array import ArrayLike, VkArray, available, floating, operations
+from ...core.array import ArrayLike, StrongLike, VkArray, available, floating, operations
 from ...core.dtypes import DType, as_dtype
 from ...kernels import launch
 from ...kernels.conversion import cast
@@ -31,7 +31,12 @@ def _promoted(*given: DType, device: Any) -> DType:
 
 @planned
 def average(
-    a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, returned: bool = False, *, keepdims: bool = False
+    a: StrongLike,
+    axis: Axis = None,
+    weights: ArrayLike | None = None,
+    returned: bool = False,
+    *,
+    keepdims: bool = False,
 ) -> VkArray | tuple[VkArray, VkArray]:
     """The weighted mean over axes.
 
@@ -96,7 +101,7 @@ def _frequencies(weights: VkArray, count: int, whole: bool) -> VkArray:
 
 @planned
 def cov(
-    m: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None,
+    m: StrongLike, y: StrongLike | None = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None,
     fweights: ArrayLike | None = None, aweights: ArrayLike | None = None, *, dtype: DType | None = None,
 ) -> VkArray:  # fmt: skip
     """The covariances of variables.
@@ -154,7 +159,7 @@ def _squeezed(x: VkArray) -> VkArray:
 
 @planned
 def corrcoef(
-    x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, dtype: DType | None = None
+    x: StrongLike, y: StrongLike | None = None, rowvar: bool = True, *, dtype: DType | None = None
 ) -> VkArray:  # fmt: skip
     """The correlation coefficients of variables: their covariances divided by the products of their standard deviations.
 

@@ -191,7 +191,11 @@ def array(
             f"array: expected at most {most} dimensions (ndmax), got {made.ndim}. Reshape it, or raise ndmax."
         )
     missing = least - made.ndim
-    return made._view((1,) * missing + made._shape, (0,) * missing + made._strides) if missing > 0 else made
+    if missing > 0:
+        return made._view((1,) * missing + made._shape, (0,) * missing + made._strides)
+    if not made._shape and made is not object:
+        made._is_place = True  # as NumPy's, which in-place operators change
+    return made
 
 
 _PLAIN = (bool, int, float, complex)

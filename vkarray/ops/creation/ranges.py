@@ -124,6 +124,7 @@ def linspace(
         first, last = (cast(asarray(one, device=device), common) for one in (start, stop))
         start, stop = first, last
         result = _spaced_arrays(first, last, num, endpoint, axis)
+    computed = promotion.promote(result._dtype, default_dtype("float", result._device))  # the type of the step
     if whole:
         assert wanted is not None
         result = operations["floor"](result)
@@ -133,7 +134,7 @@ def linspace(
         return result
     count = num - 1 if endpoint else num
     step = (stop - start) / count if count > 0 else math.nan
-    return result, step if type(step) is VkArray else asarray(step, dtype=result._dtype, device=result._device)  # type: ignore
+    return result, step if type(step) is VkArray else asarray(step, dtype=computed, device=result._device)  # type: ignore
 
 
 def type_of_bounds(start: Any, stop: Any, device: Any) -> DType:

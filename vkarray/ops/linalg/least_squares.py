@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import dtypes, promotion
-from ...core.array import ArrayLike, VkArray, default_dtype
+from ...core.array import ArrayLike, StrongLike, VkArray, default_dtype
 from ...errors import LinAlgError
 from ...kernels.array_like import takes_lists
 from ...kernels.conversion import cast
@@ -19,7 +19,7 @@ from .norm import norm
 
 
 @takes_lists
-def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[VkArray, VkArray, VkArray, VkArray]:
+def lstsq(a: StrongLike, b: StrongLike, rcond: float | None = None) -> tuple[VkArray, VkArray, VkArray, VkArray]:
     """The solution x of a @ x = b that makes the sum of the squares of the residuals least, of least norm where there are several.
 
     Parameters: a (floating-point of 32 or 64 bits, integers as float64) of shape (M, N); b of shape (M,), or (M, K) for

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...core import dtypes, layout, promotion
-from ...core.array import ArrayLike, VkArray, empty, is_supported
+from ...core.array import ArrayLike, StrongLike, VkArray, empty, is_supported
 from ...core.dtypes import DType
 from ...kernels import launch
 from ...kernels.array_like import takes_lists
@@ -243,7 +243,7 @@ def _exchange(rows_of: VkArray, pivots: VkArray, to_pivots: bool) -> None:
 
 
 @takes_lists
-def solve(x1: ArrayLike, x2: ArrayLike, /) -> VkArray:
+def solve(x1: StrongLike, x2: StrongLike, /) -> VkArray:
     """The solution x of x1 @ x = x2 for each square matrix of x1.
 
     Parameters: x1 of shape (..., N, N); x2 of shape (N,), one vector, or (..., N, K), columns; the stacks broadcast.

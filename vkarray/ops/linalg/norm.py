@@ -58,13 +58,13 @@ def _plain(ord: Any) -> Any:
 
 @planned
 def vector_norm(
-    x: ArrayLike, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: float = 2
+    x: ArrayLike, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: float | None = 2
 ) -> VkArray:
     """The norm of vectors: (sum of abs(x) ** ord) ** (1 / ord).
 
     Parameters: x (numeric); axis (None for all, an integer or a tuple: their elements are one vector); keepdims (keep the
     axes, with length 1); ord (a real number; infinity for the largest magnitude, -infinity for the smallest, 0 for the
-    number of elements that are not 0).
+    number of elements that are not 0; None is 2, as for `norm`).
     Returns an array of the real type of x; float64 for integers.
     Raises TypeError for other types, ValueError for an order that is no real number and for orders below 0 of no elements,
     IndexError for an axis out of range.
@@ -73,7 +73,7 @@ def vector_norm(
     """
     x, result = _floating("vector_norm", x)
     axes = checked("vector_norm", x, axis)
-    ord = _plain(ord)
+    ord = 2 if ord is None else _plain(ord)
     if isinstance(ord, bool) or not isinstance(ord, (int, float)) or math.isnan(ord):
         raise ValueError(f"vector_norm: expected a real number or infinity as ord, got {ord!r}.")
     return cast(with_kept_axes(_norm(x, axes, float(ord)), x, axes, keepdims), result)

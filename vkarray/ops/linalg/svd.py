@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...core import dtypes, layout, promotion
-from ...core.array import ArrayLike, VkArray, default_dtype, empty, is_supported
+from ...core.array import ArrayLike, StrongLike, VkArray, default_dtype, empty, is_supported
 from ...core.dtypes import REAL_OF, DType
 from ...errors import LinAlgError
 from ...kernels import launch
@@ -130,7 +130,7 @@ def pinv(
 
 @planned
 def matrix_rank(
-    x: ArrayLike, /, tol: ArrayLike | None = None, hermitian: bool = False, *, rtol: float | VkArray | None = None
+    x: StrongLike, /, tol: ArrayLike | None = None, hermitian: bool = False, *, rtol: float | VkArray | None = None
 ) -> VkArray:  # fmt: skip
     """The rank of each matrix of a stack: how many singular values exceed `rtol` times the largest one.
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ...core import layout
-from ...core.array import ArrayLike, VkArray, operations
+from ...core.array import ArrayLike, StrongLike, VkArray, operations
 from ...errors import LinAlgError
 from ...kernels.array_like import takes_lists
 from ...kernels.planned import planned
@@ -17,7 +17,7 @@ from .lu import inv, solve
 
 
 @takes_lists
-def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -> VkArray:
+def tensorsolve(a: StrongLike, b: StrongLike, axes: Sequence[int] | None = None) -> VkArray:
     """The tensor x with tensordot(a, x, x.ndim) = b.
 
     Parameters: a (numeric) of shape b.shape + Q with as many elements in Q as in b; b; axes (of a, which are moved to the end

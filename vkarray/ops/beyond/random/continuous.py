@@ -7,7 +7,7 @@ or float64; by default the default floating-point type). Parameters are real num
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from ....core.array import VkArray
 from ....core.dtypes import DType
@@ -18,6 +18,10 @@ from .parameters import ANY, NOT_NEGATIVE, POSITIVE, check_order, on_device, sha
 
 class Continuous(Draws):
     """The continuous distributions."""
+
+    _orders_bounds: ClassVar[bool] = (
+        True  # whether `uniform` refuses a low above high, as NumPy's older functions do not
+    )
 
     # -- even, normal and exponential numbers ---------------------------------------------------------------------
 
@@ -34,8 +38,11 @@ class Continuous(Draws):
         """low + (high - low) * random: numbers evenly distributed over [low, high) (where rounding does not reach high).
 
         Parameters: low, high (real numbers, or arrays that broadcast); size (default: the shape of those); dtype.
-        Raises ValueError for a distance of the bounds that is not finite; other errors as for `random`.
+        Raises ValueError for a distance of the bounds that is not finite, and unless low is at most high (`RandomState` takes
+        these, too); other errors as for `random`.
         """
+        if self._orders_bounds:
+            check_order("uniform", "low", low, "high", high)
         wanted = self._dtype("uniform", dtype)
         first, last = self._operands("uniform", {"low": (low, ANY), "high": (high, ANY)}, wanted)
         if type(first) is float and type(last) is float:

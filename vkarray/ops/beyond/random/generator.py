@@ -46,6 +46,8 @@ class RandomState(Continuous, Order, Vectors):
     Parameters: seed (as for `default_rng`, or a `Philox`); device (of the arrays that are made).
     """
 
+    _orders_bounds = False
+
     def seed(self, seed: Any = None) -> None:
         """Start anew from a seed. Errors as for `default_rng`."""
         self._stream.state = Philox(seed).state

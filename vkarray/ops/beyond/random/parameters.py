@@ -15,7 +15,7 @@ from ....core.dtypes import DType
 from ....core.operators import is_sequence
 from ....kernels import launch
 from ....kernels.conversion import cast
-from ....kernels.faults import WrongValue, check_values
+from ....kernels.faults import WrongValue, check_values, tell
 from ....kernels.overriding import or_own_array
 from ... import creation, data_type
 from ...elementwise import add, greater, greater_equal, subtract
@@ -170,6 +170,7 @@ def _check_on_device(function: str, name: str, x: VkArray, limits: Limits) -> No
         check_values(fault, x, -math.inf, -data_type.finfo(x._dtype).smallest_normal, within=True)
     else:
         check_values(fault, x, low, high)
+    tell(x._device)
 
 
 def check_order(function: str, low_name: str, low: Any, high_name: str, high: Any, *, strictly: bool = False) -> None:
@@ -184,6 +185,7 @@ def check_order(function: str, low_name: str, low: Any, high_name: str, high: An
     first, second = (_arrayed(one, device) for one in (low, high))
     wrong = (greater_equal if strictly else greater)(first, second)
     check_values(WrongValue(ValueError, f"{text}."), cast(wrong, dtypes.int32), 0, 0)
+    tell(device)
 
 
 def shape_of(function: str, size: Any, operands: list[Operand]) -> tuple[int, ...]:

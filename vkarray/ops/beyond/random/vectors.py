@@ -11,7 +11,7 @@ from ....core.array import VkArray, empty
 from ....core.dtypes import DType
 from ....kernels import launch
 from ....kernels.conversion import cast
-from ....kernels.faults import WrongValue, check_values
+from ....kernels.faults import WrongValue, check_values, tell
 from ....kernels.planned import tracer
 from ... import creation, data_type, statistical
 from ...elementwise import abs as absolute
@@ -88,6 +88,7 @@ class Vectors(Draws):
         text = "multinomial: expected pvals whose sum without the last is at most 1, got {}."
         if type(pvals) is VkArray or tracer() is not None:
             check_values(WrongValue(ValueError, text.format("{value}")), sums, 0, 1 + tolerance)
+            tell(sums._device)
         elif sums.size and (largest := float(statistical.max(sums))) > 1 + tolerance:
             raise ValueError(text.format(largest))
         weights = concat([others, maximum(subtract(1, sums), 0)], axis=-1)
