@@ -282,7 +282,7 @@ def test_norms_of_integers(device) -> None:
 
 def test_errors_of_norms() -> None:
     x = vx.ones((3, 3))
-    for order in ("fro", None, math.nan, True, 1j):
+    for order in ("fro", math.nan, True, 1j):
         with pytest.raises(ValueError, match=r"^vector_norm: expected a real number"):
             vx.linalg.vector_norm(x, ord=order)
     with pytest.raises(IndexError, match=r"^vector_norm: axis 2 is out of range"):

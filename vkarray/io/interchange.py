@@ -95,6 +95,13 @@ def from_numpy(values: numpy.ndarray, dtype: DType, device: _vk.Device, function
     return array
 
 
+def of_sequence(values: list[Any]) -> numpy.ndarray:
+    """What NumPy makes of a sequence."""
+    import numpy as np
+
+    return np.asarray(values)
+
+
 def to_numpy(array: VkArray, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
     """A new NumPy array with the values; waits for the device. Raises what a deferred check finds (IndexError).
 

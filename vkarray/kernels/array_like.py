@@ -17,6 +17,7 @@ from ..core.dtypes import DTYPES
 from ..core.operators import Elements, is_sequence
 from ..core.promotion import as_scalar
 from ..core.tokens import TOKENS
+from ..io.interchange import of_sequence
 from .host_values import HostValues, call_with
 from .overriding import or_own_array, overridden
 
@@ -196,9 +197,7 @@ def _of_list(values: list[Any], device: Any) -> VkArray:
     while isinstance(leaf, (list, tuple)) and leaf:
         leaf = leaf[0]
     if type(leaf) is not VkArray and hasattr(leaf, "dtype") and as_scalar(leaf) is not None:
-        import numpy as np
-
-        host, device = np.asarray(values), operations["as_device"](device)
+        host, device = of_sequence(values), operations["as_device"](device)
         wanted = DTYPES.get(host.dtype.name)
         if wanted is not None and not is_supported(wanted, device):
             values = host.tolist()  # as Python's, of which one without room raises OverflowError
