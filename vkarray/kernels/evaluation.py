@@ -263,8 +263,9 @@ class Evaluation:
         made: list[texels.Binding] = []
         begins = list(fields["inputs"])
         reads = math.prod(shape) * 4
-        for same in list(views.values())[:TEXELS]:
-            bound = texels.binding_of_views([view for _, view in same], len(made), reads)
+        for same in views.values():
+            known = [view for _, view in same]
+            bound = texels.binding_of_views(known, len(made), reads) if len(made) < TEXELS else None
             if bound is not None:
                 for number, (one, first, _) in same:
                     inputs[number] = inputs[number]._replace(kind=f"words {len(made)}")
