@@ -82,12 +82,13 @@ def test_steps_of_generation(tmp_path):
     tokens = TOKENS["input_ids"]
     with torch.inference_mode():
         expected = model(tokens, use_cache=False).logits[:, -1:]
-        cache = model(tokens[:, :-1]).past_key_values
+        # transformers 5.24 calls ``cache`` what earlier versions call ``past_key_values``.
+        ((name, cache),) = [(key, one) for key, one in model(tokens[:, :-1]).items() if key != "logits"]
     first = vkarray.torch.export(model, (), {"input_ids": tokens[:, :-1]})
-    following = vkarray.torch.export(model, (), {"input_ids": tokens[:, -1:], "past_key_values": cache})
-    kept = first(input_ids=arrays(tokens[:, :-1]))["past_key_values"]
-    got = following(input_ids=arrays(tokens[:, -1:]), past_key_values=kept)
-    assert got["past_key_values"]["key_cache"][0].shape[2] == tokens.shape[1]
+    following = vkarray.torch.export(model, (), {"input_ids": tokens[:, -1:], name: cache})
+    kept = first(input_ids=arrays(tokens[:, :-1]))[name]
+    got = following(input_ids=arrays(tokens[:, -1:]), **{name: kept})
+    assert got[name]["key_cache"][0].shape[2] == tokens.shape[1]
     torch.testing.assert_close(vkarray.torch.to_torch(got["logits"]), expected, rtol=1e-4, atol=1e-5)
 
 
