@@ -24,15 +24,8 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
 #endif
 } arguments;
 
-#ifdef FLAT
 uvec2 input_at(uint number) { return arguments.inputs[number]; }
 uvec2 result_at(uint number) { return arguments.results[number]; }
-#else
-layout(constant_id = 7) const int AHEAD = 0;  // the places of so many inputs, and of the results, are read before all else
-uvec2 inputs[INPUTS], results[RESULTS];
-uvec2 input_at(uint number) { return AHEAD > 0 ? inputs[number] : arguments.inputs[number]; }
-uvec2 result_at(uint number) { return AHEAD > 0 ? results[number] : arguments.results[number]; }
-#endif
 
 uint place_of(uint operand, uint index);  // of those that lie somewhere
 
@@ -129,27 +122,12 @@ void move_along(uint number, int axes) {
     }
 }
 
-// CPU drivers read what is the same for all invocations once for all, but only as long as none has left and outside of branches.
-// So arguments are read first.
 void main() {
     uint lane = gl_LocalInvocationIndex;
     uint lanes = gl_WorkGroupSize.x;
     ivec2 bits = ivec2(PLAN(PLAN_WIDTH, 4), PLAN(PLAN_HEIGHT, 4));
-    uint positions = arguments.count;
-    uvec2 extent = NUMBERED ? uvec2(positions, 1u) : uvec2(layout_at(0, RANK - 1), layout_at(0, RANK - 2));
+    uvec2 extent = NUMBERED ? uvec2(arguments.count, 1u) : uvec2(layout_at(0, RANK - 1), layout_at(0, RANK - 2));
     uvec2 edge = extent - 1u;
-    if (AHEAD > 0) {
-        [[unroll]] for (int number = 0; number < AHEAD; ++number) inputs[number] = arguments.inputs[number];
-        [[unroll]] for (int number = 0; number < RESULTS; ++number) results[number] = arguments.results[number];
-    }
-    int along_x[OPERANDS], along_y[OPERANDS];
-    EACH_OPERAND {
-        along_x[operand] = (UNIT >> operand & 1u) != 0u ? 1 : layout_at(operand + 1, RANK - 1);
-        along_y[operand] = layout_at(operand + 1, RANK - 2);
-    }
-    EACH_OPERAND place[operand] = step[operand] = 0;
-    int backward = int(PLAN(PLAN_BACKWARD, 1));  // 0 or 1: there is no such row where it is 0
-    if (AHEAD > 0 || backward > 0) EACH_OPERAND place[operand] = backward * layout_at(backward * (OPERANDS + 1), operand);
 
     // The tile of this workgroup, and the position on the axes before y.
     uvec2 tile = gl_WorkGroupID.xy;
@@ -165,27 +143,35 @@ void main() {
         tile = uvec2(tile.x >> band, (tile.y << band) + (tile.x & ((1u << band) - 1u)));
     }
     tile <<= bits;
+    if (any(greaterThan(tile, edge)) || outer >= (NUMBERED ? 1u : arguments.count)) return;
 
     // The first element of this invocation, and how many follow it.
     uint along = APART == BESIDE ? ELEMENTS : 1u;
     uint in_row = (1u << bits.x) / (APART == TALL ? 1u : ELEMENTS);  // invocations along x
     uvec2 at = tile + uvec2((lane & (in_row - 1u)) * along, lane / in_row);
+    if (any(greaterThan(at, edge))) return;
     uint apart = APART == BESIDE ? 1u : APART == WIDE ? lanes : lanes >> bits.x;
+    uint room = APART != TALL ? edge.x - at.x : edge.y - at.y;
+
+    EACH_OPERAND place[operand] = step[operand] = 0;
+    if (PLAN(PLAN_BACKWARD, 1) != 0u) {
+        EACH_OPERAND place[operand] = layout_at(OPERANDS + 1, operand);
+    }
     if (NUMBERED) {
         move_along(at.x, RANK);
     } else {
         if (RANK > 2) move_along(outer, RANK - 2);
         EACH_OPERAND {
-            place[operand] += int(at.x) * along_x[operand] + int(at.y) * along_y[operand];
-            step[operand] = int(apart) * (APART != TALL ? along_x[operand] : along_y[operand]);
+            int x = (UNIT >> operand & 1u) != 0u ? 1 : layout_at(operand + 1, RANK - 1);
+            int y = layout_at(operand + 1, RANK - 2);
+            place[operand] += int(at.x) * x + int(at.y) * y;
+            step[operand] = int(apart) * (APART != TALL ? x : y);
         }
     }
-    if (any(greaterThan(at, edge)) || outer >= (NUMBERED ? 1u : positions)) return;
     if (ELEMENTS == 1u) {
         element(0u);
         return;
     }
-    uint room = APART != TALL ? edge.x - at.x : edge.y - at.y;
     bool whole = apart * (ELEMENTS - 1u) <= room;
     if (whole) strip();
     for (uint index = whole ? ELEMENTS : 0u; index < ELEMENTS && index * apart <= room; ++index) element(index);

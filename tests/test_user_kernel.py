@@ -50,6 +50,18 @@ def test_push_constants_and_bindings(saxpy):
     assert y[:12].tolist() == [1 + 3 * i for i in range(10)] + [21, 23]
 
 
+def test_its_push_constants_are_its_own(saxpy):
+    """CPU drivers get a push constant with kernels of the library too, recorded once and replayed."""
+    x, y = vx.arange(64, dtype=vx.float32), vx.zeros((64,))
+    step = vx.compile(lambda a: vx.exp2(a[::2] - a[1::2]) + vx.sum(a))
+    for turn in range(1, 4):
+        saxpy(x, y, push=(64, 1.0), invocations=64)
+        row = y.reshape((8, 8)) + x[:8]
+        assert step(x).tolist() == [2016.5] * 32
+        saxpy(x, y, push=(0, 5.0), invocations=64)
+        assert row.tolist() == [[turn * (8 * i + k) + k for k in range(8)] for i in range(8)]
+
+
 def test_it_is_ordered_with_other_operations(saxpy):
     x, y = vx.ones((64,)), vx.zeros((64,))
     for _ in range(20):

@@ -1,4 +1,4 @@
-"""What drivers of CPUs get of a module: no code that the constants rule out, and the same results."""
+"""What drivers of CPUs get of a module: no code that the constants rule out, arguments behind a push constant, the same results."""
 
 import itertools
 import shutil
@@ -104,7 +104,9 @@ def test_modules_stay_valid(name, tmp_path):
     path = tmp_path / "kernel.spv"
     for code, constants, _ in specialized(name):
         left = cpu_modules.without_dead_code(words_of(code, name), name, constants)
-        path.write_bytes(struct.pack(f"<{len(left)}I", *left))
+        made = cpu_modules.behind_push_constant(left, name)
+        assert spirv.read(struct.pack(f"<{len(made)}I", *made), name, constants).push_constant_bytes == 4
+        path.write_bytes(struct.pack(f"<{len(made)}I", *made))
         command = ["spirv-val", "--scalar-block-layout", "--target-env", "vulkan1.2", str(path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{constants}: {done.stdout}{done.stderr}"

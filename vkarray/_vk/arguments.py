@@ -17,22 +17,12 @@ if TYPE_CHECKING:
 
 STEP = 256  # between the blocks of two dispatches: no device asks for a larger alignment
 LEAST_BYTES = 1 << 15
-_UNIFORM, _STORAGE = vk.VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, vk.VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC
+_KIND = vk.VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC
 
 
 def padded(nbytes: int) -> int:
     """Bytes from the beginning of a block to that of the next."""
     return -(-nbytes // STEP) * STEP
-
-
-def kind_of(device: Device) -> int:
-    """The kind of descriptor that shows arguments: GPUs read uniform buffers fastest.
-
-    Mesa's llvmpipe would compile a kernel anew for each value in them that a branch depends on. For CPU drivers kernels read
-    arguments from storage buffers (`cpu_modules.arguments_in_storage`), which costs as much as push constants there. The limits
-    of the physical device decide, as all kernels of a device have to agree.
-    """
-    return _STORAGE if device.physical.limits.is_cpu else _UNIFORM
 
 
 class ArgumentMemory:
@@ -76,7 +66,7 @@ class ArgumentMemory:
         """Let the descriptor set show a block of memory."""
         device, functions = self.device, self.device.functions
         if self.pool[0] == NULL:
-            size = array("VkDescriptorPoolSize", [{"type": kind_of(device), "descriptorCount": 1}])
+            size = array("VkDescriptorPoolSize", [{"type": _KIND, "descriptorCount": 1}])
             create = struct(
                 "VkDescriptorPoolCreateInfo",
                 flags=vk.VK_DESCRIPTOR_POOL_CREATE_FREE_DESCRIPTOR_SET_BIT,
@@ -97,7 +87,7 @@ class ArgumentMemory:
             dstSet=self.set[0],
             dstBinding=BINDING,
             descriptorCount=1,
-            descriptorType=kind_of(device),
+            descriptorType=_KIND,
             pBufferInfo=info,
         )
         functions.vkUpdateDescriptorSets(device.handle, 1, write, 0, NULL)
@@ -120,7 +110,7 @@ def make_layout(device: Device, cell: Any) -> None:
         [
             {
                 "binding": BINDING,
-                "descriptorType": kind_of(device),
+                "descriptorType": _KIND,
                 "descriptorCount": 1,
                 "stageFlags": vk.VK_SHADER_STAGE_COMPUTE_BIT,
             }

@@ -1,4 +1,4 @@
-"""What drivers of CPUs get of a SPIR-V module: arguments in a storage buffer, and no code that its constants rule out.
+"""What drivers of CPUs get of a SPIR-V module: arguments at a place that they do not know, and no code that its constants rule out.
 
 Numbers are those of the SPIR-V specification 1.6, section 3.
 """
@@ -10,11 +10,17 @@ from collections.abc import Iterator, Mapping
 
 from ..shaders.module import HEADER_WORDS, instructions, result_place
 from . import spirv
+from .fields import RANGE
 
 Words = tuple[int, ...]
 
-_NON_WRITABLE, _STORAGE_BUFFER, _UNIFORM = 24, 12, 2
-_ENTRY_POINT, _POINTER, _FUNCTION, _FUNCTION_END, _CALL, _VARIABLE, _DECORATE = 15, 32, 54, 56, 57, 59, 71
+_UNIFORM, _PUSH_CONSTANT = 2, 9
+_BLOCK, _ARRAY_STRIDE, _OFFSET = 2, 6, 35
+_LISTS_VARIABLES = 0x10400  # the version from which an entry point names all that it uses
+_INTEGER, _ARRAY, _STRUCTURE, _POINTER, _CONSTANT = 21, 28, 30, 32, 43
+_ENTRY_POINT, _FUNCTION, _FUNCTION_END, _CALL = 15, 54, 56, 57
+_VARIABLE, _LOAD, _ACCESS_CHAIN, _DECORATE, _MEMBER_DECORATE = 59, 61, 65, 71, 72
+_ACCESS_CHAINS = frozenset((_ACCESS_CHAIN, 66))
 _NAMES = frozenset((5, 6))  # of identifiers and of members
 _OR, _AND, _NOT, _PHI = 166, 167, 168, 245
 _LOOP_MERGE, _SELECTION_MERGE, _LABEL, _BRANCH, _CONDITIONAL, _SWITCH = 246, 247, 248, 249, 250, 251
@@ -22,22 +28,68 @@ _LOOP_MERGE, _SELECTION_MERGE, _LABEL, _BRANCH, _CONDITIONAL, _SWITCH = 246, 247
 _LOOKED_AT = frozenset((_CALL, _OR, _AND, _NOT, _LOOP_MERGE, _BRANCH))
 
 
-def arguments_in_storage(words: Words, name: str) -> Words:
-    """The module with its block of arguments in a storage buffer that it only reads."""
-    made, place, decorated = list(words), HEADER_WORDS, 0
+def behind_push_constant(words: Words, name: str) -> Words:
+    """The module with its block of arguments as the one element of an array, at an index that is a push constant: always 0.
+
+    Mesa reads a uniform buffer once for all invocations where the place is the same for all, in branches too and after some
+    have left. But what it reads at a constant place and branches on, it takes for a constant: it would compile the kernel anew
+    for each value. A place that a push constant decides is the same for all, and the compiler does not know it.
+    """
+    pointers: dict[int, int] = {}  # to what
     for opcode, operands in instructions(words, name):
         if opcode == _FUNCTION:  # declarations are over
             break
-        if opcode == _POINTER and operands[1] == _UNIFORM:
-            made[place + 2] = _STORAGE_BUFFER
+        if opcode == _POINTER:
+            pointers[operands[0]] = operands[2]
         elif opcode == _VARIABLE and operands[2] == _UNIFORM:
-            made[place + 3] = _STORAGE_BUFFER
-            variable = operands[1]
-        elif opcode == _DECORATE:
-            decorated = place
-        place += len(operands) + 1
-    made[decorated:decorated] = [3 << 16 | _DECORATE, variable, _NON_WRITABLE]
-    return tuple(made)
+            structure, variable = pointers[operands[0]], operands[1]
+        elif opcode == _INTEGER and operands[1:] == (32, 0):
+            word = operands[0]
+    ids = itertools.count(words[3])
+    zero, one, array, block, pointer, index_block, index_pointer, index, member = itertools.islice(ids, 9)
+    decorations = (
+        (_DECORATE, array, _ARRAY_STRIDE, RANGE),
+        *((_DECORATE, made, _BLOCK) for made in (block, index_block)),
+        *((_MEMBER_DECORATE, made, 0, _OFFSET, 0) for made in (block, index_block)),
+    )
+    declarations = (
+        *((_CONSTANT, word, made, number) for made, number in ((zero, 0), (one, 1))),
+        (_ARRAY, array, structure, one),
+        (_STRUCTURE, block, array),
+        (_POINTER, pointer, _UNIFORM, block),
+        (_VARIABLE, pointer, variable, _UNIFORM),
+        (_STRUCTURE, index_block, word),
+        (_POINTER, index_pointer, _PUSH_CONSTANT, index_block),
+        (_POINTER, member, _PUSH_CONSTANT, word),
+        (_VARIABLE, index_pointer, index, _PUSH_CONSTANT),
+    )
+    made = list(words[:3])
+    place = taken = HEADER_WORDS  # words from `taken` on are not among those that are made yet
+    body: list[int] = []
+    is_declared = False
+    while place < len(words):
+        first = words[place]
+        opcode, after = first & 0xFFFF, place + (first >> 16)
+        new: tuple[Words, ...] | None = None  # what comes in place of this instruction
+        if opcode == _ENTRY_POINT and words[1] >= _LISTS_VARIABLES:
+            new = ((opcode, *words[place + 1 : after], index),)
+        elif opcode == _DECORATE and words[place + 1 : after] == (structure, _BLOCK):
+            new = decorations
+        elif opcode == _VARIABLE and words[place + 2] == variable:
+            new = ()
+        elif opcode == _FUNCTION and not is_declared:
+            new, is_declared = (*declarations, (opcode, *words[place + 1 : after])), True
+        elif opcode in _ACCESS_CHAINS and words[place + 3] == variable:
+            found, value = next(ids), next(ids)
+            chain = (opcode, *words[place + 1 : place + 4], zero, value, *words[place + 4 : after])
+            new = (_ACCESS_CHAIN, member, found, index, zero), (_LOAD, word, value, found), chain
+        if new is not None:
+            body += words[taken:place]
+            for operation, *after_it in new:
+                body += (len(after_it) + 1 << 16 | operation, *after_it)
+            taken = after
+        place = after
+    return (*made, next(ids), words[4], *body, *words[taken:])
 
 
 def without_dead_code(words: Words, name: str, specialization: Mapping[int, int]) -> Words:

@@ -72,8 +72,8 @@ def _made(
         known[one] &= 32 in wanted.get(capability, ())
     constants = (*specialization, *((number, known[one]) for one, number in features.ARITHMETIC.items()))
     if module.arguments and is_cpu:
-        words = cpu_modules.arguments_in_storage(words, name)
         words = cpu_modules.without_dead_code(words, name, dict(constants))
+        words = cpu_modules.behind_push_constant(words, name)
     module.words = ()
     return Ready(module, struct.pack(f"<{len(words)}I", *words), constants)
 

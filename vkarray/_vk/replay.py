@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 COPIES = 4
 _MOST_SECONDS = 4 * BOUND  # that dispatches should take together
+_COMPUTE = vk.VK_SHADER_STAGE_COMPUTE_BIT
 _BIND_POINT = vk.VK_PIPELINE_BIND_POINT_COMPUTE
 
 
@@ -188,6 +189,9 @@ class Replay:
         if checker:
             checker.begin(commands)
         bind_sets, offset, last = functions.vkCmdBindDescriptorSets, 0, None
+        if recorder.place and self.calls:
+            layout = self.calls[0].kernel.layout
+            functions.vkCmdPushConstants(commands, layout, _COMPUTE, 0, len(recorder.place), recorder.place)
         for call in self.calls:
             kernel, before = call.kernel, checker.barriers if checker else 0
             if call.ordered:

@@ -215,8 +215,7 @@ class Evaluation:
         """The dispatch of a part of a walk."""
         rank = part.plan & 0xFF
         unit = sum(1 << number for number in range(self.operands) if part.values[(number + 2) * rank - 1] == 1)
-        ahead = len(self.inputs) + 1 if self.device.limits.kind == "cpu" else 0
-        constants = (self.operands, rank, int(part.mode[0]), setting.elements, part.apart, unit, ahead)
+        constants = (self.operands, rank, int(part.mode[0]), setting.elements, part.apart, unit)
         inputs, fields = list(self.kinds(False)), self._fields(part.offsets)
         operands = [number for number, one in enumerate(inputs) if one.kind != "immediate"]
         for number, step in zip(operands, part.along, strict=False):
