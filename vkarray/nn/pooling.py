@@ -201,6 +201,7 @@ def _largest(function: str, x: VkArray, windows: Windows, adaptive: bool) -> tup
     return _pool(function, x, windows, indices, (adaptive, False)), indices
 
 
+@recordable
 def max_pool_backward(
     gradient: VkArray, x: VkArray, indices: VkArray, /, kernel_size: Any, *, stride: Any = None, padding: Any = 0,
     dilation: Any = 1, ceil_mode: bool = False,

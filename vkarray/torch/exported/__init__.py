@@ -53,6 +53,9 @@ def export(
     return _Export(model, exported, args, kwargs, dynamic_shapes, fallback is not None).program(inputs, outputs)
 
 
+_ASSERTIONS = frozenset((torch.ops.aten._assert_scalar.default, torch.ops.aten._assert_async.msg))
+
+
 @contextmanager
 def _plainly() -> Iterator[None]:
     """Without gradients, and without operators that compute whole layers."""
@@ -76,11 +79,22 @@ def _exported(model: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, A
             prefer_deferred_runtime_asserts_over_guards=dynamic_shapes is not None,  # the program has them as well
         )  # fmt: skip
         _take_apart(found)
+        _forget_assertions(found.graph_module.graph)
         made = found.run_decompositions(_decompositions())
         fold_numbers(made)
         merge(made)
         _forget_unused(made.graph_module.graph)
         return made
+
+
+def _forget_assertions(graph: torch.fx.Graph) -> None:
+    """Leave out what the model asserts of values: a program reads none, and PyTorch 2.11 cannot decompose some of them."""
+    left = [node for node in graph.nodes if node.target in _ASSERTIONS and _reads_values(node)]
+    while left:
+        node = left.pop()
+        inputs = node.all_input_nodes
+        graph.erase_node(node)
+        left += [one for one in inputs if one.op == "call_function" and not one.users and not one.is_impure()]
 
 
 def _take_apart(exported: Any) -> None:
@@ -90,10 +104,9 @@ def _take_apart(exported: Any) -> None:
 
 
 def _forget_unused(graph: torch.fx.Graph) -> None:
-    """Leave out what nothing takes, and what the model asserts of values: a program reads none."""
-    asserts = {torch.ops.aten._assert_scalar.default, torch.ops.aten._assert_async.msg}
+    """Leave out what nothing takes, and what the model asserts of values."""
     for node in reversed(graph.nodes):
-        if node.op == "call_function" and not node.users and (node.target not in asserts or _reads_values(node)):
+        if node.op == "call_function" and not node.users and (node.target not in _ASSERTIONS or _reads_values(node)):
             graph.erase_node(node)
 
 

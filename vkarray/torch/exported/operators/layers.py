@@ -154,15 +154,29 @@ def _avg_pool_back(
     return _of_gradient(int(call.name[len("avg_pool")]), function, gradient, x)
 
 
+@row("max_pool2d_with_indices_backward", "max_pool3d_with_indices_backward")
+def _max_pool_back(
+    call: Any, gradient: Any, x: Any, kernel: Sizes, stride: Sizes, padding: Any, dilation: Any, ceil_mode: bool,
+    indices: Any,
+) -> Any:  # fmt: skip
+    def function(gradient: Any, x: Any, indices: Any) -> Any:
+        return pooling.max_pool_backward(
+            gradient, x, indices, list(kernel), stride=list(stride) or None, padding=_each(padding),
+            dilation=_each(dilation), ceil_mode=ceil_mode,
+        )  # fmt: skip
+
+    return _of_gradient(int(call.name[len("max_pool")]), function, gradient, x, indices)
+
+
 @row("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward")
 def _adaptive_avg_pool_back(call: Any, gradient: Any, x: Any) -> Any:
     rank = int(call.name[len("_adaptive_avg_pool")])
     return _of_gradient(rank, pooling.adaptive_avg_pool_backward, gradient, x)
 
 
-def _of_gradient(rank: int, function: Callable[[Any, Any], Any], gradient: Any, x: Any) -> Any:
-    """A function of a gradient and of x, which may lack N."""
-    return function(gradient, x) if x.ndim != rank + 1 else function(gradient[None], x[None])[0]
+def _of_gradient(rank: int, function: Callable[..., Any], *arrays: Any) -> Any:
+    """A function of a gradient, of x and of what else has their axes, which may lack N."""
+    return function(*arrays) if arrays[0].ndim != rank + 1 else function(*(one[None] for one in arrays))[0]
 
 
 def _adaptive_pool(call: Any, x: Any, size: Any) -> Any:
