@@ -243,8 +243,7 @@ class Linked:
         begin = body.call(self.input_at, (self.linker.unsigned(number),))
         at = self._place(body, number, index)
         place = body.add(self.unsigned, at, body.component(self.unsigned, begin, 0))
-        bound = self.inputs[number].kind.split()[1]
-        function = self.linker.function(spirv(_TEXELS), _TEXELS.label, f"{called}_{bound}")
+        function = self.of_texels(called, int(self.inputs[number].kind.split()[1]))
         made = body.variable(function.parameters[-1])
         body.call(function, (place,), (made,))
         return made
@@ -325,6 +324,10 @@ class Linked:
                     self._store(body, number, unsigned(k), made[k])
         body.end()
 
+    def of_texels(self, called: str, bound: int) -> link.Called:
+        """The function that loads a "texel", a "word" or "words" of the input with a number among those that are bound."""
+        return self.linker.function(spirv(_TEXELS), _TEXELS.label, f"{called}_{bound}")
+
     def _pack_of_input(self, body: link.Body, place: int, number: int) -> tuple[int, int]:
         """A variable with the values of an input for a pack, and the type of one; or with that of all elements, and 0."""
         kind, dtype = self.inputs[place]
@@ -332,10 +335,9 @@ class Linked:
             return self._input(body, place, number), 0
         if kind == "texels":
             function = self.access(dtype, "unpack")
-            bound = sum(one.kind == "texels" for one in self.inputs[:place])
-            texel = self.linker.function(spirv(_TEXELS), _TEXELS.label, f"texel_{bound}")
             made = body.variable(function.parameters[-1])
-            body.call(function, (body.call(texel, (number,)),), (made,))
+            bound = sum(one.kind == "texels" for one in self.inputs[:place])
+            body.call(function, (body.call(self.of_texels("texel", bound), (number,)),), (made,))
         else:
             function = self.access(dtype, "load_pack")
             address = body.call(self.input_at, (self.linker.unsigned(place),))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core import layout
 from ..core.array import VkArray, storage_itemsize
-from . import fused, kernel_caches, launch
+from . import fused, kernel_caches, launch, texels
 from .dispatch import Number, dispatch, pointer
 from .expressions import Expression
 from .fused import Index
@@ -57,14 +57,13 @@ class Rows(NamedTuple):
         kept = [axis for axis in range(len(self.shape)) if axis not in self.axes]
         rows, row_steps = layout.collapse(*self._along(kept, strides))
         inner, inner_steps = layout.collapse(*self._along(self.axes, strides))
-        form = self._form(device, whole, kept, inner, row_steps, inner_steps, varies)
+        bindings: list[texels.Binding] = []
+        form = self._form(device, whole, kept, inner, row_steps, inner_steps, varies, bindings)
         walked = [sizes + steps for sizes, steps in zip(row_steps, inner_steps, strict=True)]
         places = [
-            one if type(one) is Scalar
-            else one.number() if type(one) is Index
-            else pointer(one)  # type: ignore[arg-type]
-            for one in self.inputs
-        ]  # fmt: skip
+            _place(one, bindings[of.bound] if of.kind == "words" else None)
+            for one, of in zip(self.inputs, form.inputs, strict=True)
+        ]
         parameters = [_number(value) for pair in self.parameters for value in pair]
         count = math.prod(rows)
         fields = {
@@ -75,7 +74,9 @@ class Rows(NamedTuple):
         }  # fmt: skip
         kernel = _kernel(self.expression, form, len(rows), len(rows) + len(inner), device)
         groups = launch.groups_for(count * form.members, device.limits, form.workgroup)
-        dispatch(kernel, groups, fields, writes=("results",))
+        # An input that is never read in whole texels is read by its address.
+        bound = [one for one in bindings if one.number in kernel.bindings]
+        dispatch(kernel, groups, fields, writes=("results",), bindings=bound or None)
 
     def _is_by_columns(self, kept: Sequence[int], whole: Sequence[bool]) -> bool:
         """Whether neighbouring rows have neighbouring elements, in more of what lies in memory than neighbours of one row."""
@@ -110,6 +111,7 @@ class Rows(NamedTuple):
     def _form(
         self, device: Device, whole: tuple[bool, ...], kept: Sequence[int], inner: layout.Shape,
         row_steps: Sequence[layout.Strides], inner_steps: Sequence[layout.Strides], varies: bool,
+        bindings: list[texels.Binding],
     ) -> Form:  # fmt: skip
         length = self.length
         contiguous = layout.contiguous_strides(inner)
@@ -130,7 +132,11 @@ class Rows(NamedTuple):
                 kind, pack = "memory", _pack(one, rows)
             elif _leads_ahead(one, inner, steps):
                 kind = "ahead"
-            inputs.append(Input(kind, dtype, pack))
+            bound = None if varies else self._bound(one, kind, pack, len(bindings))
+            if bound is not None:
+                kind = "texels" if kind == "memory" else "words"
+                bindings.append(bound)
+            inputs.append(Input(kind, dtype, pack, len(bindings) - 1 if bound else 0))
         full = [
             (one, rows, steps) for one, every, (rows, steps) in zip(self.results, whole, walked, strict=True) if every
         ]
@@ -173,9 +179,35 @@ class Rows(NamedTuple):
             subgroup,
         )  # fmt: skip
 
+    def _bound(self, one: Any, kind: str, pack: int, number: int) -> texels.Binding | None:
+        """The binding by which a kernel reads an input as texels, or words of them, if that is faster and can be."""
+        if type(one) is not VkArray or kind not in OF_ELEMENTS or number == fused.TEXELS:
+            return None
+        device, itemsize = one._device, storage_itemsize(one._dtype, one._device)
+        if not (device.limits.is_cpu and launch.has_texels(device) and one._dtype.itemsize == itemsize == 4):
+            return None
+        low, high = layout.offset_range(one._shape, one._strides)
+        reads = math.prod(self.shape) * itemsize
+        if kind != "memory":
+            return texels.binding_of_views([(one, low, high + 1)], number, reads)
+        if pack != 4 or low < 0 or texels.are_few(reads):
+            return None
+        return texels.binding(one, number, 0, high + 1, least=0)
+
 
 def _number(value: Any) -> Any:
     return Number(value, "Q") if type(value) is int else value
+
+
+def _place(one: VkArray | Scalar | Index, bound: texels.Binding | None) -> Any:
+    """What stands for an input in the arguments; of a bound one, where its words begin."""
+    if type(one) is Scalar:
+        return one
+    if type(one) is Index:
+        return one.number()
+    if bound is not None:
+        return Number(one._offset - bound.offset // 4, "Q")  # type: ignore[union-attr]
+    return pointer(one)  # type: ignore[arg-type]
 
 
 def _leads_ahead(array: VkArray, sizes: layout.Shape, steps: layout.Strides) -> bool:

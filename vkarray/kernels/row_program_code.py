@@ -22,7 +22,7 @@ _OF_SUBGROUPS = Variant("row_program", (("SUBGROUPS", "1"),), "row program of su
 BATCH = 4  # packs that are loaded before one is stored: those of glsl/row_program.comp
 _LANES = 8  # packs that lie between those of an invocation which reduces: those of glsl/reduce.comp
 _MOST_KEPT = 64  # numbers that an invocation keeps of its elements from one reduction to what comes later
-OF_ELEMENTS = ("memory", "walked", "ahead")  # kinds of inputs that each element of a row has one of
+OF_ELEMENTS = ("memory", "texels", "words", "walked", "ahead")  # kinds of inputs that each element of a row has one of
 
 
 # For each element of a pack, a variable with several and the place there.
@@ -38,12 +38,13 @@ class Kept(NamedTuple):
 
 class Input(NamedTuple):
     """How an input comes: in "memory" where the elements of a row lie one after the other, of which so many may be loaded at once,
-    "walked" along strides, "ahead" where these never lead back, as one element of a "row", as "one" for all, "immediate", or as the
-    "index" of an element or a row."""
+    or bound with a number as "texels" there; "walked" along strides, "ahead" where these never lead back, or bound as "words"; as
+    one element of a "row", as "one" for all, "immediate", or as the "index" of an element or a row."""
 
     kind: str
     dtype: DType
     pack: int = 1
+    bound: int = 0
 
 
 class Form(NamedTuple):
@@ -88,6 +89,7 @@ class _Linked(fused.Linked):
             self.of_row.append(isinstance(step.operation, Reduce) or all(self.of_row[one] for one in needed))
         self.known: dict[int, int] = {}  # variables with values of a row
         self.addresses: dict[int, int] = {}  # and with the addresses of operands for it, or where their places begin
+        self.begins: dict[int, int] = {}  # and where the texels or words of inputs begin
         self.kept: dict[int, Kept] = {}  # values of the elements of an invocation
         self.later = [[step.operands[0]] for step in expression.steps if isinstance(step.operation, Reduce)]
         self.later.append([value for (value, _), every in zip(expression.results, form.whole, strict=True) if every])
@@ -155,7 +157,16 @@ class _Linked(fused.Linked):
             body.call(function, (at,) if one.kind == "immediate" else (at, self.zero), (made,))
             self._keep(body, number, made)
         else:
-            self._keep_address(body, self.operands[number], at, one.dtype)
+            if one.kind in ("texels", "words"):
+                self.begins[number] = self.linker.variable(self.unsigned)
+                place = body.call(self.linker.own("row_place"), (operand,))
+                if one.kind == "texels":
+                    place = body.shifted(self.unsigned, place, self.linker.unsigned(2))
+                else:
+                    place = body.add(self.unsigned, place, body.component(self.unsigned, at, 0))
+                body.store(self.begins[number], place)
+            if one.kind != "words":
+                self._keep_address(body, self.operands[number], at, one.dtype)
             if one.kind == "row":
                 function = self.access(one.dtype, "load")
                 made = body.variable(function.parameters[-1])
@@ -267,13 +278,21 @@ class _Linked(fused.Linked):
 
     def _input(self, body: link.Body, number: int, index: int) -> int:
         """A variable with the value of an input for an element of the row."""
-        kind, dtype, _ = self.form.inputs[number]
+        kind, dtype, _, bound = self.form.inputs[number]
         operand = self.linker.unsigned(self.operands[number])
         if kind == "index":
             made = body.variable(self.linker.pointer(self.unsigned))
             place = body.call(self.place_of, (operand, index))
             body.store(made, body.add(self.unsigned, place, body.load(self.unsigned, self.known[number])))
             return made
+        if kind == "words":
+            place = body.add(
+                self.unsigned, body.call(self.place_of, (operand, index)), body.load(self.unsigned, self.begins[number])
+            )
+            function = self.of_texels("word", bound)
+            word = body.variable(function.parameters[-1])
+            body.call(function, (place,), (word,))
+            return self._immediate(body, number, body.load(self.pair, word))
         address, at = body.load(self.pair, self.addresses[self.operands[number]]), index
         if kind == "walked":
             nbytes = self.linker.unsigned(storage_itemsize(dtype, self.device))
@@ -318,7 +337,7 @@ class _Linked(fused.Linked):
         """The packs of inputs that can be loaded at once."""
         found = {}
         for place in self._needed(wanted, kept)[0]:
-            if place < self.count and self.form.inputs[place].kind == "memory":
+            if place < self.count and self.form.inputs[place].kind in ("memory", "texels"):
                 width = min(vector, self.form.inputs[place].pack)
                 if width > 1:
                     found[place] = self._loaded(body, place, number, vector, width)
@@ -326,8 +345,9 @@ class _Linked(fused.Linked):
 
     def _loaded(self, body: link.Body, place: int, number: int, vector: int, width: int) -> Loaded:
         """Load a pack of an input in parts of some width."""
-        linker, unsigned = self.linker, self.unsigned
-        function = self.access(self.form.inputs[place].dtype, "load_pack", width)
+        linker, unsigned, one = self.linker, self.unsigned, self.form.inputs[place]
+        as_texels = one.kind == "texels" and width == 4
+        function = self.access(one.dtype, "unpack" if as_texels else "load_pack", width)
         address = body.load(self.pair, self.addresses[self.operands[place]])
         found = []
         for part in range(vector // width):
@@ -336,7 +356,11 @@ class _Linked(fused.Linked):
                 at = body.times(unsigned, number, linker.unsigned(vector // width))
                 at = body.add(unsigned, at, linker.unsigned(part))
             made = body.variable(function.parameters[-1])
-            body.call(function, (address, at), (made,))
+            if as_texels:
+                at = body.add(unsigned, at, body.load(unsigned, self.begins[place]))
+                body.call(function, (body.call(self.of_texels("texel", one.bound), (at,)),), (made,))
+            else:
+                body.call(function, (address, at), (made,))
             found += [(made, k) for k in range(width)]
         return found
 

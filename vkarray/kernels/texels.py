@@ -12,6 +12,11 @@ from ..core.array import VkArray, storage_itemsize
 _FEW_BYTES = 1 << 16
 
 
+def are_few(nbytes: int) -> bool:
+    """Whether a kernel reads too few bytes for a descriptor set to pay."""
+    return nbytes < _FEW_BYTES
+
+
 class Binding(NamedTuple):
     """A part of a buffer that a kernel reads by a descriptor, with the number of its place there."""
 
