@@ -44,6 +44,8 @@ def maker(dtype, seed):
     def make(*shape):
         if dtype.startswith("float"):
             return vx.asarray(rng.standard_normal(shape).astype(dtype))
+        if dtype.startswith("complex"):
+            return vx.asarray((rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(dtype))
         return vx.asarray(rng.integers(0, 1 << 31, shape).astype(dtype))
 
     return make

@@ -74,8 +74,8 @@ def dispatch(
     """Hand a dispatch to the device and return: the work is done later, in order wherever memory is shared.
 
     `fields` are all arguments of the kernel by name; `writes` names the arrays among them that it writes, and it reads the
-    others. `also_reads` and `also_writes` is memory that it reaches through addresses in memory. Raises TypeError for a field
-    that is missing, unknown, or of another type than the kernel declares.
+    others, and what is bound. `also_reads` and `also_writes` is memory that it reaches through addresses in memory. Raises
+    TypeError for a field that is missing, unknown, or of another type than the kernel declares.
     """
     reads, written = [one._buffer for one in also_reads], [one._buffer for one in also_writes]
     for name, value in fields.items():
@@ -87,6 +87,7 @@ def dispatch(
         elif kind is tuple or kind is list:
             found = [pointer(one) if type(one) is VkArray else one for one in value if type(one) in _PLACES]
             (written if name in writes else reads).extend([one.buffer for one in found])
+    reads += [one.buffer for one in bindings or () if one.buffer not in reads]
     send(Dispatch(kernel, fields, groups, reads, written, bindings))
 
 

@@ -229,8 +229,7 @@ class Evaluation:
         strip = Strip(setting.elements, tuple(stored))
         kernel = self._kernel(tuple(inputs), False, strip, setting.invocations, constants)
         fields |= {"count": part.numbers, "plan": part.plan, "layout_": part.values}
-        bound = [one for one, (kind, _) in zip(self.inputs, inputs, strict=True) if kind.startswith("words")]
-        dispatch(kernel, part.groups, fields, writes=("results",), bindings=bindings or None, also_reads=bound)  # type: ignore[arg-type]
+        dispatch(kernel, part.groups, fields, writes=("results",), bindings=bindings or None)
 
     def _stored_at_once(self, part: walk.Part, number: int, elements: int) -> int:
         """How many neighbours of a result can be stored at once: such packs begin at a multiple of their size in each row."""

@@ -47,10 +47,10 @@ def binding(
 
 
 def binding_of_views(views: Sequence[tuple[VkArray, int, int]], number: int, reads: int) -> Binding | None:
-    """The binding by which a kernel reads views of one buffer in words: of each, an array, the first element and the one after
-    the last that it reads, counted from the array's own first one. None where there are too many for one binding, or too few
-    for that to pay: it reads so many bytes of each view, some more than once."""
-    itemsize, limits = 4, views[0][0]._device.limits
+    """The binding by which a kernel reads elements of one size of views of one buffer: of each, an array, the first element and
+    the one after the last that it reads, counted from the array's own first one. None where there are too many for one binding,
+    or too few for that to pay: it reads so many bytes of each view, some more than once."""
+    itemsize, limits = storage_itemsize(views[0][0]._dtype, views[0][0]._device), views[0][0]._device.limits
     first = min((array._offset + first) * itemsize for array, first, _ in views)
     end = max((array._offset + end) * itemsize for array, _, end in views)
     first -= first % max(_vk.TEXEL_BYTES, limits.min_texel_buffer_offset_alignment)

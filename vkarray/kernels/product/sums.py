@@ -19,7 +19,7 @@ from ...shaders.source import Variant
 from .. import launch, tuning
 from ..dispatch import dispatch
 from ..reductions import partial_dtype
-from . import dot_packs, linked
+from . import dot_packs, dot_texels, linked
 from .epilogue import NOTHING, Epilogue
 from .parts import limit_of_first, part_length, partial_array, within_reach
 from .stacks import Product, Stack, operand_defines, taken_steps
@@ -50,6 +50,7 @@ def variant(term: str, source: DType, target: DType, device: Device) -> Variant:
 def variants(device: Device) -> Iterator[Variant]:
     """Every variant that sums on a device of these features use."""
     yield from dot_packs.variants((_PRODUCT, _PART), device)
+    yield from dot_texels.variants((_PRODUCT, _CONJUGATED, _PART), device)
     for dtype in dtypes.DTYPES.values():
         if dtype in CATEGORIES["numeric"] and is_supported(dtype, device):
             partial = partial_dtype(dtype)
@@ -157,6 +158,10 @@ def _sum_parts(term: str, part: int, lanes: int, product: Product) -> None:
     kind = variant(term, a._dtype, result._dtype, device)
     kernel = linked.kernel(epilogue, kind, result._dtype, device, launch.WORKGROUP_SIZE, ((1, lanes),))
     steps = taken_steps(part, a_k, b_k)
+    bound = dot_texels.bindings(a, b, math.prod(result._shape[1:])) if lanes == 1 else None
     for slice_ in stack.slices((), ((), (), ()), limit_of_first(product, part, a_k, b_k)):
+        if bound:
+            dot_texels.run(term, slice_, product, steps, bound)
+            continue
         groups = launch.groups_for(slice_.count * lanes, device.limits, kernel.local_size[0])
         dispatch(kernel, groups, {**slice_.fields, "a_k": steps[0], "b_k": steps[1]}, writes=("r",))
