@@ -15,7 +15,8 @@
 // it (vkarray/kernels/row_program.py). An element's place is then that in its row. SUBGROUPS: members exchange states within
 // subgroups, and only those of subgroups meet in shared memory. SEVERAL: so many sums of the same length are computed at once, and
 // an element is a vector of what each adds up; only the states of chunks are stored. PRODUCTS: two sums, of elements of a, and of
-// these times the normalized elements of b, which lies as a does.
+// these times the normalized elements of b, which lies as a does. ACROSS: an invocation adds up so many neighbouring rows, which
+// lie side by side in texels; an element is a vector of what each adds up, and `rows` counts such groups of them.
 //
 // SHIFT: the elements of a lane are mapped with a `center` in their midst, which the state of the lane then holds.
 #include "lib/extensions.glsl"
@@ -246,6 +247,9 @@ void main() {
 #endif
     bool inside = unit < arguments.rows * arguments.chunks;
     uint row = unit - chunk * arguments.rows;
+#ifdef ACROSS
+    row *= ACROSS;
+#endif
 
     uint chunk_size = CHUNK_LANES / LANES * arguments.block;
     chunk_start = chunk * chunk_size;
@@ -282,6 +286,17 @@ void main() {
     if (inside && member == 0u) {
 #ifdef SEVERAL
         [[unroll]] for (int k = 0; k < SEVERAL; ++k) StoredStates(arguments.states[k]).data[row * arguments.pitch + chunk] = state[k];
+    }
+}
+#elif defined(ACROSS)
+        [[unroll]] for (int k = 0; k < ACROSS; ++k) {
+            ELEMENT a = state[k];
+            if ((arguments.mode & LAST) != 0u) {
+                Results(arguments.result).data[row_offsets(row + uint(k)).y] = R_STORE(FINISH);
+            } else {
+                StoredStates(arguments.result).data[(row + uint(k)) * arguments.pitch + chunk] = STORE_STATE(a);
+            }
+        }
     }
 }
 #else

@@ -55,6 +55,33 @@ def test_texels_do_not_change_a_bit(name, dtype, monkeypatch):
     assert results[0] == results[1]
 
 
+COLUMNS = {
+    "whole": lambda x: x,
+    "every second row": lambda x: x[::2],
+    "columns from a texel on": lambda x: x[:, 4:204],
+    "columns from its midst on": lambda x: x[:, 1:201],
+    "columns of no whole texel": lambda x: x[:, :203],
+    "rows backward": lambda x: x[::-1],
+    "a stack": lambda x: x.reshape((4, 150, 208)),
+}
+
+
+@pytest.mark.parametrize("layout", COLUMNS)
+@pytest.mark.parametrize("dtype", [vx.float32, vx.float64], ids=str)
+@pytest.mark.parametrize("name", ["sum", "mean"])
+def test_columns_that_are_added_up_at_once_have_the_same_bits(name, dtype, layout, monkeypatch):
+    if not supported([dtype]):
+        pytest.skip(f"the device has no {dtype}")
+    x = COLUMNS[layout](values_of(dtype, (600, 208)))
+    function = getattr(vx, name)
+    calls = [lambda: function(x, axis=-2), lambda: vx.compile(function)(x * 2, axis=-2), lambda: function(x, axis=0)]
+    planned.forget()  # how calls were done before
+    got = [np.asarray(call()).tobytes() for call in calls]
+    monkeypatch.setattr(reduction_run.Run, "_lies_across", lambda *_: False)
+    planned.forget()
+    assert got == [np.asarray(call()).tobytes() for call in calls]
+
+
 @pytest.fixture
 def run(monkeypatch, device):
     """A function that runs flat kernels as on a CPU driver, short arrays too; it returns the result's bytes and who read texels."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..core import layout
 from ..core.array import VkArray
 from ..kernels import expressions, row_program
+from ..kernels.reduction_order import LONG_COLUMNS
 from . import views
 from .regions import Geometry, bits, is_possible, length, merge
 from .trace import Node, Value, is_whole, same_place
@@ -56,6 +57,8 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
         return False
     if not all(_belongs(number, geometry, known) for number in numbers):
         return False
+    if _is_by_long_columns(geometry) and known.nodes[numbers[0]].made._device.limits.is_cpu:  # type: ignore[union-attr]
+        return False
     for before, after in itertools.permutations((one, other)):
         for second in after.nodes:
             for first in bits(known.direct[second] & before.members):
@@ -69,6 +72,14 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
     one.rows, one.shape = geometry, geometry.shape
     merge(one, other, of)
     return True
+
+
+def _is_by_long_columns(geometry: Geometry) -> bool:
+    """Whether neighbours in memory are of different rows, where arrays are contiguous, and rows are long: CPU drivers take half of
+    the time for kernels of their own then."""
+    long = [axis for axis, size in enumerate(geometry.shape) if size > 1]
+    length = math.prod(geometry.shape[axis] for axis in geometry.axes)
+    return bool(long) and long[-1] not in geometry.axes and length >= LONG_COLUMNS
 
 
 def _reduced_length(numbers: Sequence[int], members: int, known: Dependencies) -> int:

@@ -77,12 +77,12 @@ class Prologue(NamedTuple):
             kind, place = self._kind(one, shape, bindings)
             kinds.append(Input(kind, dtype))
             places.append(place)
-        chosen = _kernel(expression, tuple(kinds), variant, self.vector, device, self.constants)
         spare = fused.INPUTS - len(walked)
         fields = {
             **given, "inputs": fused.padded_inputs(places), "axes": len(sizes),
             "walk": (*_padded(sizes), *(number for steps in walked for number in _padded(steps)), *[0] * (AXES * spare)),
         }  # fmt: skip
+        chosen = _kernel(expression, tuple(kinds), variant, self.vector, device, self.constants)
         dispatch(chosen, what.groups, fields, writes=(writes,), bindings=bindings or None)
 
     def _kind(

@@ -9,6 +9,9 @@ CHUNK_LANES, LANES = 256, 8
 # The most elements that a leaf joins one after the other; where their center comes from the first of them, it must be near
 # to the others.
 STEPS, SHIFTED_STEPS, BATCH = 64, 16, 4
+# Rows that lie side by side and have at least so many elements are added up by kernels of their own on CPU drivers, as many rows at
+# once as a texel has elements. Programs compute shorter ones in one kernel.
+LONG_COLUMNS = 32
 # Levels of the tree of an invocation's lanes that kernels are made for.
 _LEVELS = (1, 4, 6, 9)
 

@@ -19,6 +19,7 @@ from .prologue import Prologue
 from .reduction_order import (
     CHUNK_LANES,
     LANES,
+    LONG_COLUMNS,
     SHIFTED_STEPS,
     STEPS,
     levels_of,
@@ -49,6 +50,12 @@ def variant_of(
 ) -> Variant:  # fmt: skip
     """`Reduction.variant`, made once."""
     return row.variant(device, types, states, shared, texels, linked)
+
+
+@functools.cache
+def across_variant_of(row: Reduction, device: Device, types: tuple[DType, DType, DType]) -> Variant:
+    """`Reduction.across_variant`, made once."""
+    return row.across_variant(device, types)
 
 
 class RowReduction(NamedTuple):
@@ -155,6 +162,14 @@ class Run:
         """What kernels take besides: where a dispatch writes that begins with a row, so many bytes on."""
         return {"result": pointer(target).after(written)}
 
+    def _lies_across(self, rows: layout.Shape, strides: layout.Strides, read: int) -> bool:
+        """Whether rows of a shape lie side by side in texels, and as many as a texel has elements can be added up at once."""
+        if not (self.row.adds(self.types) and rows and strides[-1] == 1 and self.place.after(read).is_aligned(16)):
+            return False
+        if self.length < LONG_COLUMNS:
+            return False
+        return not any(number % (16 // self.types[0].itemsize) for number in (rows[-1], *strides[:-1], *self.steps))
+
     def variant(self, states: bool, shared: bool, texels: bool) -> Variant:
         """The kernel."""
         return variant_of(self.row, self.device, self.types, states, shared, texels)
@@ -236,6 +251,12 @@ class Run:
                 span = layout.offset_range((*part, *reach), (*taken[0], *self.steps))[1] + 1
                 bound = texels.binding(self.x, 0, offset + element * step, span, before=True)
             variant = self.variant(states, shared, bound is not None)
+            across = bound is not None and self._lies_across(part, taken[0], read)
+            if across:
+                neighbours = 16 // itemsize
+                variant = across_variant_of(row, device, self.types)
+                fields["rows"] = part_rows // neighbours
+                groups = launch.groups_for(part_rows // neighbours * count * members, device.limits, size)
             bindings = None if bound is None else [bound]
             launch.dispatch(
                 variant, device, groups, fields, writes=self.writes, workgroup_size=size, constants=constants,
@@ -244,6 +265,7 @@ class Run:
             if (
                 trace is not None
                 and self.plain
+                and not across  # a kernel that computes the elements of columns takes longer than to store them first
                 and not row.centered
                 and not states
                 and count == chunks

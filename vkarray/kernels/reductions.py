@@ -135,6 +135,16 @@ class Reduction:
         way += f", linked {linked}" * bool(linked)
         return Variant("reduce", tuple(defines), f"{self.name} {what}{source} ({way})")
 
+    def across_variant(self, device: Device, types: tuple[DType, DType, DType]) -> Variant:
+        """The shader for rows that lie side by side in texels, if it `adds` their elements: an invocation adds up as many rows as
+        a texel has elements."""
+        element = types[0]
+        vector = f"{_VECTORS[element]}{16 // element.itemsize}"
+        defines = dict(self.variant(device, types, False, False, True).defines)
+        defines |= {"ACROSS": str(16 // element.itemsize), "A_COMPUTE": vector, "P_COMPUTE": vector}
+        defines["ELEMENT"] = "float" if element is dtypes.float32 else "double"
+        return Variant("reduce", tuple(defines.items()), f"{self.name} {element} (texels across rows)")
+
     def read_as(self, source: DType, state: DType) -> DType:
         """The type that kernels read the input as."""
         key = key_of(source, state) if self.order is not None else None
@@ -185,6 +195,8 @@ class Reduction:
             yield self.variant(device, types, states, shared, False)
         if self.has_texels(device, types[0]):
             yield self.variant(device, types, False, False, True)
+            if self.adds(types):
+                yield self.across_variant(device, types)
         if not self.centered:
             for shared, linked in itertools.product((False, True), ("elements", "row")):
                 yield self.variant(device, types, False, shared, False, linked)

@@ -20,7 +20,21 @@ void pack(uint number, uint step, out A_COMPUTE values[VECTOR]) {}
 // Elements are read as texels of four words, which CPU drivers load at once: packs are one texel, or half of one.
 #include "lib/texels.glsl"
 layout(binding = 0) uniform usamplerBuffer texels;
+#ifdef ACROSS
+// A texel has neighbouring elements of several rows.
+#define PER_TEXEL ACROSS
 #ifdef PER_WORD
+#define UNPACKED(texel, k) A_UNPACK(texel[k], 0)
+#else
+#define UNPACKED(texel, k) A_TEXEL(texel, k)
+#endif
+A_COMPUTE texel_element(int place) {
+    uvec4 texel = texelFetch(texels, place / ACROSS);
+    A_COMPUTE elements;
+    [[unroll]] for (int k = 0; k < ACROSS; ++k) elements[k] = UNPACKED(texel, k);
+    return elements;
+}
+#elif defined(PER_WORD)
 #define PER_TEXEL (4 * PER_WORD)
 #define UNPACKED(texel, k) A_UNPACK(texel[(k) / PER_WORD], (k) % PER_WORD)
 A_COMPUTE texel_element(int place) {
@@ -39,10 +53,14 @@ A_COMPUTE texel_element(int place) {
     return A_TEXEL(texel, 0);
 }
 #endif
+#ifdef ACROSS
+#define LOAD_PACK(target, place)
+#else
 #define LOAD_PACK(target, place) \
     uvec4 texel = texelFetch(texels, place * VECTOR / PER_TEXEL); \
     if (PER_TEXEL == 2 * VECTOR) texel.xy = mix(texel.xy, texel.zw, bvec2((place & 1) != 0)); \
     EACH target[k] = UNPACKED(texel, k);
+#endif
 #define WHOLE_PACKS true  // memory ends with a texel
 #elif defined(PER_WORD)
 // Several elements at once, PER_WORD of them in 32 bits: CPU drivers load each member of a structure in a loop of its own.
