@@ -110,7 +110,7 @@ class Descriptors:
                     "VkPipelineLayoutCreateInfo",
                     setLayoutCount=len(sets),
                     pSetLayouts=array("VkDescriptorSetLayout", sets),
-                    pushConstantRangeCount=0 if has_arguments and not self.device.limits.is_cpu else 1,
+                    pushConstantRangeCount=0 if has_arguments and not self.device.physical.limits.is_cpu else 1,
                     pPushConstantRanges=push,
                 ),
                 NULL,

@@ -152,8 +152,9 @@ class Recorder:
             pInheritanceInfo=struct("VkCommandBufferInheritanceInfo"),
         )
         self.dispatch = functions.vkCmdDispatch
-        # Where kernels of the library read their arguments (`cpu_modules.behind_push_constant`); GPUs know.
-        self.place = b"\0\0\0\0" if device.limits.is_cpu else b""
+        # Where kernels of the library read their arguments (`cpu_modules.behind_push_constant`); GPUs know. The limits of the
+        # physical device decide, as all kernels of a device have to agree.
+        self.place = b"\0\0\0\0" if device.physical.limits.is_cpu else b""
         if "synchronization2" in device.features:  # two arguments instead of ten: a third of the time
             self.barrier, make = functions.vkCmdPipelineBarrier2, _dependency
         else:
