@@ -207,6 +207,16 @@ class Plans(dict[Any, Any]):
             checks.run(device)
         return found
 
+    def unplanned(
+        self, function: Callable[..., Any], device: Device, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """The results of a call without a plan."""
+        try:
+            return self.told(function(*args, **kwargs), device)
+        except Exception:
+            self.failed(device)
+            raise
+
     def failed(self, device: Device) -> None:
         """Forget the check of a call that raised another error: a later call would tell what is wrong with its values.
 
@@ -431,11 +441,7 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
                         found._is_place = True
                     return found
                 if plan is None and arrays:
-                    try:
-                        return plans.told(inner(*args, **kwargs), arrays[0]._device)
-                    except Exception:
-                        plans.failed(arrays[0]._device)
-                        raise
+                    return plans.unplanned(inner, arrays[0]._device, args, kwargs)
             key, arrays, scalars = [], [], []
         if kwargs and len(args) < unnamed:
             args, kwargs = by_position(names, args, kwargs)
@@ -463,11 +469,7 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
         if not noted or not (arrays or creates) or settings.compare:
             if not arrays:
                 return inner(*args, **kwargs)
-            try:
-                return plans.told(inner(*args, **kwargs), arrays[0]._device)
-            except Exception:
-                plans.failed(arrays[0]._device)
-                raise
+            return plans.unplanned(inner, arrays[0]._device, args, kwargs)
         key.append(settings.default_float)
         if not arrays:
             key.append(_vk.open_device(None))
