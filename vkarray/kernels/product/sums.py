@@ -155,13 +155,15 @@ def _sum_parts(term: str, part: int, lanes: int, product: Product) -> None:
     outer = a._strides[:-1], b._strides[:-1], result._strides[1:], *(x._strides for x in epilogue.addends)
     shape, strides = layout.collapse(result._shape[1:], outer)
     stack = Stack(product, shape, strides, (part * a_k, part * b_k, result._strides[0]), k, part, matrices=False)
+    steps = taken_steps(part, a_k, b_k)
+    slices = stack.slices((), ((), (), ()), limit_of_first(product, part, a_k, b_k))
+    bound = dot_texels.bindings(a, b, math.prod(result._shape[1:])) if lanes == 1 else None
+    if bound is not None:
+        for slice_ in slices:
+            dot_texels.run(term, slice_, product, steps, bound)
+        return
     kind = variant(term, a._dtype, result._dtype, device)
     kernel = linked.kernel(epilogue, kind, result._dtype, device, launch.WORKGROUP_SIZE, ((1, lanes),))
-    steps = taken_steps(part, a_k, b_k)
-    bound = dot_texels.bindings(a, b, math.prod(result._shape[1:])) if lanes == 1 else None
-    for slice_ in stack.slices((), ((), (), ()), limit_of_first(product, part, a_k, b_k)):
-        if bound:
-            dot_texels.run(term, slice_, product, steps, bound)
-            continue
+    for slice_ in slices:
         groups = launch.groups_for(slice_.count * lanes, device.limits, kernel.local_size[0])
         dispatch(kernel, groups, {**slice_.fields, "a_k": steps[0], "b_k": steps[1]}, writes=("r",))
