@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from reference import supported
 import vkarray as vx
 from vkarray import configuration
 from vkarray.core.array import VkArray
+from vkarray.graph import borders
 from vkarray.kernels import row_program
 
 DTYPES = supported(vx.core.dtypes.DTYPES.values())
@@ -277,3 +279,17 @@ def test_kernels_are_valid(name, monkeypatch, tmp_path):
         command = ["spirv-val", "--scalar-block-layout", "--target-env", "vulkan1.2", str(path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["var", "std"])
+def test_a_spread_of_zeros_is_no_negative_zero(name):
+    """Where the driver knows that all elements are 0, as eagerly, where it does not."""
+
+    def spread(a):
+        return getattr(vx, name)(a != a, axis=0), getattr(vx, name)(vx.astype(a - a, vx.uint8), axis=0)
+
+    with mock.patch.dict(borders.LEAST, cpu=0, gpu=0):
+        found = vx.compile(spread)(vx.asarray([5, 7, 5]))
+    for one in found:
+        assert float(one) == 0
+        assert not np.signbit(np.asarray(one))

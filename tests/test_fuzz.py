@@ -26,3 +26,26 @@ def test_random_chains(kind, chains):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert "0 differences" in done.stdout
+
+
+def test_siblings_of_programs_differ_and_run():
+    """The programs of a seed are compared with each other's kernels there, but are not the same program again."""
+    command = [sys.executable, "-c", _SIBLINGS]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=FUZZ)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+_SIBLINGS = """
+import os
+os.environ["VKARRAY_DEFAULT_FLOAT"] = "float64"
+import programs
+first = programs.Program(832003)
+others = [first.sibling(seed) for seed in range(8)]
+assert all(one.instructions is first.instructions for one in others)
+assert len({tuple(one.shape for one in other.arguments) for other in others}) > 1
+assert [one.dtype for one in others[0].arguments] == [one.dtype for one in first.arguments]
+assert first.runs() and any(one.runs() for one in others)
+again = first.returning_others(programs.Choices(1))
+assert again.wanted != first.wanted and programs.differing(again, again) == ""
+assert programs.differing(again, first).startswith("call 0"), "a difference is not found"
+"""

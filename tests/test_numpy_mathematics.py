@@ -149,6 +149,7 @@ def test_phases_of_integers() -> None:
     x = np.array([0, 1, 2, -1, 0, 5, 4, 4, -7])
     for period in (4, 5, 6.5):
         check(vx.unwrap, np.unwrap, x, period=period)
+    check(vx.unwrap, np.unwrap, np.array([True, False, True]))
 
 
 def test_kinds_of_objects() -> None:

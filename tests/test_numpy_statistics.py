@@ -89,6 +89,16 @@ def test_quantiles(dtype: str) -> None:
         check(getattr(vx, name), getattr(np, name), x, 0.5, method="other")
 
 
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_medians_of_complex_numbers(dtype: str) -> None:
+    x = with_nan(dtype)
+    x[0, 2] = complex(1, np.nan)
+    for name in ("median", "nanmedian"):
+        for axis in (None, 0, -1):
+            for view in LAYOUTS.values():
+                check(getattr(vx, name), getattr(np, name), x, axis, view=view)
+
+
 @pytest.mark.parametrize("dtype", ALL)
 def test_averages(dtype: str) -> None:
     x = values(dtype)

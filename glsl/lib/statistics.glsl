@@ -78,7 +78,8 @@ bool vx_precedes(VX_REAL a, VX_REAL b) { return !vx_is_nan(a) && (vx_is_nan(b) |
 // `divisor` is the count less the correction. Where the squares overflow, the sum of deviations may be anything.
 VX_REAL vx_variance(VX_MOMENTS a, VX_REAL count, VX_REAL divisor) {
     precise VX_REAL remainder = a.z - a.y * vx_divide(a.y, count);
-    if (vx_precedes(remainder, VX_REAL(0))) remainder = VX_REAL(0);
+    // Mesa takes 0 - 0 for -0 where it knows that the first 0 is of an unsigned integer: no variance is negative.
+    if (remainder == VX_REAL(0) || vx_precedes(remainder, VX_REAL(0))) remainder = VX_REAL(0);
     if (vx_is_infinite(a.z)) remainder = a.z;
     return vx_divide(remainder, divisor);
 }

@@ -5,7 +5,7 @@ random ONNX models, or ONNX's own cases changed at random, with ONNX's reference
     python tests/fuzz library --operations 1000000 --workers 2
     python tests/fuzz bridge --seconds 3600
     python tests/fuzz modules --seconds 600
-    python tests/fuzz programs --chains 10000
+    python tests/fuzz programs --chains 20000 --unoptimised
     python tests/fuzz files --operations 100000
     python tests/fuzz onnx --seconds 60
     python tests/fuzz onnx-cases --seconds 3600
@@ -19,6 +19,7 @@ from __future__ import annotations
 import os
 
 os.environ.setdefault("VKARRAY_DEFAULT_FLOAT", "float64")  # with which results have NumPy's types
+os.environ.setdefault("LP_NUM_THREADS", "0")  # a CPU driver's small dispatches cost far less without worker threads
 
 import argparse
 import multiprocessing
@@ -42,7 +43,15 @@ def main() -> int:
     parser.add_argument("--chains", type=int, default=0, help="how many chains, instead of --operations")
     parser.add_argument("--workers", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--failures", type=int, default=20, help="stop after so many differences (default 20)")
+    parser.add_argument(
+        "--unoptimised",
+        action="store_true",
+        help="have llvmpipe compile without optimisation and for short vectors, which takes half the time: for many "
+        "programs, whose time is the driver's. What its optimisation does to results is then not tested",
+    )
     given = parser.parse_args()
+    if given.unoptimised:
+        os.environ |= {"GALLIVM_PERF": "nopt", "LP_NATIVE_VECTOR_WIDTH": "128"}  # the workers' drivers read these
     chains = given.chains or -(-given.operations // STEPS) or 1 << 40
     seconds = given.seconds if given.seconds is not None else (1e9 if given.operations or given.chains else 60.0)
     context = multiprocessing.get_context("spawn")

@@ -337,16 +337,15 @@ def moved(program: Program) -> Found:
     choices, first = program.choices, program.pick()
     if first is None:
         return None
-    rank, shape = program.registers[first].ndim, program.registers[first]._shape
+    rank = program.registers[first].ndim
     order = tuple(int(one) for one in choices.random.permutation(rank))
-    wider = (2, *shape)
-    sides = [side for side in shape if side != 1]
     name, function = choices.choice((
         ("permute_dims", lambda a: vx.permute_dims(a, order)), ("reshape -1", lambda a: vx.reshape(a, (-1,))),
-        ("broadcast_to", lambda a: vx.broadcast_to(a, wider)), ("expand_dims", lambda a: vx.expand_dims(a, axis=rank // 2)),
+        ("broadcast_to", lambda a: vx.broadcast_to(a, (2, *a.shape))), ("expand_dims", lambda a: vx.expand_dims(a, axis=rank // 2)),
         ("copy", lambda a: vx.asarray(a, copy=True)), ("tril", vx.tril), ("triu", vx.triu), ("positive", vx.positive),
         ("tile", lambda a: vx.tile(a, (2,))), ("mT", lambda a: a.mT), ("real", lambda a: a.real), ("imag", lambda a: a.imag),
-        ("reshape", lambda a: vx.reshape(a, tuple(sides))), ("flip", vx.flip), ("ravel", lambda a: a.ravel()),
+        ("reshape", lambda a: vx.reshape(a, tuple(side for side in a.shape if side != 1))), ("flip", vx.flip),
+        ("ravel", lambda a: a.ravel()),
         ("diagonal", lambda a: vx.linalg.diagonal(a)), ("contiguous", vx.ascontiguousarray),
         ("halves", lambda a: vx.reshape(a, (2, -1))),
     ))  # fmt: skip

@@ -7,6 +7,7 @@ sets of values and numbers: all that it returns, and all arguments after it, are
 from __future__ import annotations
 
 import contextlib
+import copy
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -21,7 +22,9 @@ from vkarray.core.array import VkArray
 from vkarray.core.dtypes import CATEGORIES, DTYPES, DType
 from vkarray.graph import borders
 
-STEPS = 1  # programs of a seed
+STEPS = 5  # programs of a seed: the first, and siblings, most of whose kernels the driver has compiled for the first
+BLOCK = 32  # seeds one after another whose programs favour the same types, and so have more kernels in common
+TRIES = 4  # to find a sibling that runs without an error
 ERRORS = (IndexError, OverflowError, ValueError, TypeError, ZeroDivisionError)  # that programs raise
 SIZE = 2_000  # elements of a register, at most
 SIDES = (1, 2, 3, 4, 5, 7, 8)
@@ -111,7 +114,8 @@ class Program:
 
         self.choices = choices = Choices(seed)
         self.dtypes = [dtype for dtype in DTYPES.values() if _has(dtype)]
-        self.favoured = [choices.choice(self.dtypes) for _ in range(3)]
+        block = Choices(seed // BLOCK)
+        self.favoured = [block.choice(self.dtypes) for _ in range(3)]
         self.base = self.shape()
         self.arguments: list[Argument] = []
         for _ in range(choices.integer(1, 4)):
@@ -119,7 +123,8 @@ class Program:
         self.count = choices.integer(0, 3)  # of numbers
         self.kinds = [choices.choice((int, float, float, complex)) for _ in range(self.count)]
         self.values_seed = choices.integer(0, 1 << 30)
-        self.closure = [made(choices, self.argument()._replace(of=None), []) for _ in range(choices.integer(0, 2))]
+        self.inner = [self.argument()._replace(of=None) for _ in range(choices.integer(0, 2))]
+        self.closure = [made(choices, one, []) for one in self.inner]
         self.instructions: list[Instruction] = []
         self.registers: dict[int, Any] = {}
         arrays, numbers = self.given(0)
@@ -229,6 +234,40 @@ class Program:
         late = every[-self.choices.integer(1, 6) :]
         return [*late, *[self.choices.choice(every) for _ in range(self.choices.integer(0, 2))]]
 
+    def sibling(self, seed: int) -> Program:
+        """The same instructions for arguments of other sizes, layouts and values: another trace, of kernels that are there already.
+
+        Equal lengths stay equal, and what was no single element does not become one, so that most instructions fit still.
+        """
+        other, choices = copy.copy(self), Choices(seed)
+        sides = {side: max(2, side + choices.choice((-1, 0, 1, 1, 2))) for side in range(2, 9)}
+
+        def changed(one: Argument) -> Argument:
+            layout = one.layout if one.of is not None or choices.chance(0.4) else choices.choice(LAYOUTS)
+            return one._replace(shape=tuple(sides.get(side, side) for side in one.shape), layout=layout)
+
+        other.arguments, other.inner = [[changed(one) for one in listed] for listed in (self.arguments, self.inner)]
+        other.values_seed = choices.integer(0, 1 << 30)
+        other.closure = [made(choices, one, []) for one in other.inner]
+        return other
+
+    def returning_others(self, choices: Choices) -> Program:
+        """The same instructions, of which other results are returned: other operations are fused, and other values stored."""
+        other = copy.copy(self)
+        kept = [one.result for one in self.instructions if one.result is not None]
+        every = [*range(len(self.arguments) + len(self.inner)), *kept]
+        other.wanted = [choices.choice(every) for _ in range(choices.integer(1, 6))]
+        other.values_seed, other.form = choices.integer(0, 1 << 30), choices.integer(0, 3)
+        return other
+
+    def size(self) -> int:
+        """How many elements the arguments have."""
+        return sum(int(np.prod(one.shape)) for one in (*self.arguments, *self.inner))
+
+    def runs(self) -> bool:
+        """Whether it ends without an error."""
+        return outcome(self, *self.given(0))[0] not in ERRORS
+
     # -- running it
 
     def __call__(self, arrays: list[VkArray], numbers: list[Any]) -> Any:
@@ -308,11 +347,21 @@ def _shown(value: Any) -> str:
 
 
 class Chain(Single):
-    """The program of a seed."""
+    """The program of a seed, and its siblings."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.program: Program | None = None
 
     def take(self, _: Any) -> None:
         """Compare. Raises Difference."""
-        program = Program(self.seed)
+        if self.program is None:
+            program = self.program = Program(self.seed)
+        else:
+            tried = (self.program.sibling(self.integer(0, 1 << 30)) for _ in range(TRIES))
+            most = 50 + 5 * self.program.size() // 4  # what programs make of arrays may be many times as long
+            found = next((one for one in tried if one.size() <= most and one.runs()), None)
+            program = found or self.program.returning_others(self)
         with mock.patch.dict(borders.LEAST, cpu=0, gpu=0):  # arrays are small here
             found = differing(program, vx.compile(lambda arrays, numbers: program(arrays, numbers)))
         if found:

@@ -169,7 +169,7 @@ def histogram(
     density (divide by the sum and by the widths, so that the integral is 1); weights (of the shape of x: the sum of the weights
     instead of the number).
     Returns (counts, edges): counts of the default integer type, or the type of the weights, or with density of a floating-point
-    type; edges one longer, of the dtype of x, for integers float64.
+    type; edges one longer, of the dtype of x, for integers float64, for types of 16 bits, in which edges would meet, float32.
     The intervals contain their lower edges, the last one both; elements outside and NaN count nowhere. Waits for the device.
     Raises ValueError for edges that do not ascend, a range that is not finite, or weights of another shape, TypeError for
     other types.

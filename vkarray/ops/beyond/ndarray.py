@@ -22,7 +22,8 @@ from .placing import in_mode
 def ravel(x: ArrayLike, /, order: str = "C") -> VkArray:
     """The elements in one dimension: a view where the strides allow it.
 
-    Parameters: x; order ("C": the last index fastest, "F": the first). Raises ValueError for another order.
+    Parameters: x; order ("C": the last index fastest, "F": the first, "A" and "K", which are "C" here, so that an array and what
+    is computed of it have elements in one order). Raises ValueError for another order.
     """
     check_array("ravel", x)
     x = x._permuted(range(x.ndim)[::-1]) if layout.as_order("ravel", order) == "F" else x

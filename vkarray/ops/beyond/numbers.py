@@ -203,7 +203,8 @@ def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period
     """
     p = check_array("unwrap", p)
     whole = isinstance(period, int) and p._dtype.kind in "iub"
-    p = cast(p, default_dtype("int", p._device) if p._dtype.kind == "b" else p._dtype if whole else floating(p))
+    kept = default_dtype("int", p._device) if p._dtype.kind == "b" else p._dtype
+    p = cast(p, kept if whole else floating(p))
     axis = layout.normalize_axis(axis, p.ndim, "unwrap")
     if p._shape[axis] < 2:
         return operations["copy"](p)

@@ -132,7 +132,7 @@ def _sorted(
 ) -> _Rows:  # fmt: skip
     """The sorted rows; integers converted to float64 with `convert`."""
     axes = checked(function, x, axis)
-    promotion.check_category(function, x._dtype, "numeric" if function == "median" else "real numeric")
+    promotion.check_category(function, x._dtype, "numeric" if "median" in function else "real numeric")
     if convert:
         x = cast(x, floating(x))
     kept = [axis for axis in range(x.ndim) if axis not in axes]
@@ -243,7 +243,10 @@ def nanmedian(
         take_along_axis(ordered, maximum(place, 0)[..., None], axis=-1)[..., 0]
         for place in ((counts - 1) // 2, counts // 2)
     )
-    middle = launch.elementwise(_middle(low._dtype), (low, high), empty(low._shape, low._dtype, low._device))
+    if low._dtype.kind == "c":
+        middle = where(counts % 2 == 0, (low + high) / 2, low)
+    else:
+        middle = launch.elementwise(_middle(low._dtype), (low, high), empty(low._shape, low._dtype, low._device))
     return _written("nanmedian", reshape(launch.contiguous(middle), rows.shape), out)
 
 
