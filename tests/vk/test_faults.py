@@ -90,6 +90,7 @@ def test_instance_that_cannot_be_made(monkeypatch, function, result, error):
 def test_lost_device_names_kernels_in_flight_and_opens_again(own_device, function, monkeypatch):
     combine = Combine(own_device)
     a = upload(own_device, np.arange(64, dtype=np.uint32))
+    own_device.synchronize()  # an upload is a command where the host does not write the device's memory
     combine.run(a, a, a)
     monkeypatch.setattr(own_device.queue.progress, "may_be_silent", lambda serial: False)
     if function == "vkWaitSemaphores":  # so that the work cannot be done before anybody waits
