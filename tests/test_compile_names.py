@@ -124,7 +124,7 @@ def test_every_function_compiles(called: str, monkeypatch: pytest.MonkeyPatch, t
     assert refused or needs is None, f"{called} is traced, and no more to be listed in NEEDS"
 
 
-NAN, SINGULAR = np.array([[np.nan, np.nan], [1, 2]]), np.array([[1.0, 2.0], [2.0, 4.0]])
+NAN, SINGULAR = np.array([[np.nan, np.nan], [1, 2]], np.float32), np.array([[1, 2], [2, 4]], np.float32)
 WRONG = {
     "solve": (lambda x: vx.linalg.solve(x, x), SINGULAR, vx.linalg.LinAlgError),
     "inv of a stack": (lambda x: vx.linalg.inv(x[None]), SINGULAR, vx.linalg.LinAlgError),

@@ -85,7 +85,10 @@ DRAWS = {
 }  # fmt: skip
 
 
-@pytest.mark.skipif(not faults.tells_at_once(DEVICE), reason="the host does not see the device's memory")
+@pytest.mark.skipif(
+    not faults.tells_at_once(DEVICE),
+    reason="values are told later where the host has no cached view of the device's memory",
+)
 @pytest.mark.parametrize("name", DRAWS)
 def test_draws_tell_of_their_parameters_at_once(name):
     draws, x = vx.random.default_rng(0), vx.asarray([-1.0, 2.0])

@@ -6,6 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 from compared import COMPLEX, FLOATS, INTEGERS, LAYOUTS, check, values
+from reference import supported
 
 import vkarray as vx
 
@@ -115,8 +116,9 @@ def test_functions_are_within_a_unit(name: str, dtype: str) -> None:
             assert abs(mpmath.mpf(got) - exact) <= unit, f"{name}({value!r}) is {got!r}"
 
 
-def test_special_numbers_of_functions_without_rows() -> None:
-    x = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1, -2, 1e-9, 1e9])
+@pytest.mark.parametrize("dtype", supported([vx.float32, vx.float64]), ids=str)
+def test_special_numbers_of_functions_without_rows(dtype) -> None:
+    x = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1, -2, 1e-9, 1e9], dtype.name)
     found = np.asarray(vx.sinc(vx.asarray(x)))
     np.testing.assert_array_equal(found[[0, 1, 5, 6, 7]], [1, 1, 0, 0, 1])
     assert np.isnan(found[[2, 3, 4]]).all()

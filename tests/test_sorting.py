@@ -137,6 +137,16 @@ def test_plans_of_other_devices(plan, monkeypatch) -> None:
         check(vx.asarray(values, dtype=dtype), values)
 
 
+def word_of(dtype) -> vx.DType:
+    """The integer as whose bits those of a floating-point type can be seen where the device stores small types in 32 bits, too."""
+    return vx.uint16 if dtype.itemsize == 2 else vx.uint32
+
+
+def bits(x: vx.VkArray) -> np.ndarray:
+    """The bits of floating-point numbers, those of NaN too, and the values of others."""
+    return np.asarray(x.view(word_of(x.dtype)) if x.dtype.kind in "fc" else x)
+
+
 @pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
 def test_short_rows_by_ranks_and_by_digits(dtype, device, monkeypatch) -> None:
     """Rows of a kernel for their length, of one block and of several: the same bits as by radix, of any NaN, too."""
@@ -147,16 +157,18 @@ def test_short_rows_by_ranks_and_by_digits(dtype, device, monkeypatch) -> None:
         values = values_of(dtype, (rows, length), rows + length)
         x = vx.asarray(values, dtype=dtype)
         if dtype.kind in "fc":  # any bits
-            noise = np.random.default_rng(length).integers(0, 256, (rows, length, dtype.itemsize), np.uint8)
-            x = vx.where(vx.asarray(noise[..., 0] < 128), x, vx.asarray(noise).view(dtype)[..., 0])
+            word = word_of(dtype)
+            generator = np.random.default_rng(length)
+            noise = generator.integers(0, 1 << word.bits, (rows, length, dtype.itemsize // word.itemsize), word.name)
+            x = vx.where(vx.asarray(generator.random((rows, length)) < 0.5), x, vx.asarray(noise).view(dtype)[..., 0])
         for descending in (False, True):
             found = []
             for ranked in (True, False):
                 monkeypatch.setattr(sorting, "_is_ranked", lambda x, ranked=ranked: ranked)
                 columns = sorting.sorted_rows("sort", x, descending, True)
-                found.append([np.asarray(one.view(vx.uint8)) for one in columns])
+                found.append([bits(one) for one in columns])
                 alone = sorting.sorted_rows("sort", x, descending, False)[0]
-                assert np.array_equal(found[-1][0], np.asarray(alone.view(vx.uint8)))
+                assert np.array_equal(found[-1][0], bits(alone))
             assert np.array_equal(found[0][0], found[1][0])
             assert np.array_equal(found[0][1], found[1][1])
 

@@ -80,6 +80,7 @@ def test_every_single_barrier_is_needed(checked_device, monkeypatch):
 def test_missing_barrier_between_batches_is_found(checked_device, monkeypatch):
     combine, queue = Combine(checked_device), checked_device.queue
     a = upload(checked_device, np.arange(64, dtype=np.uint32))
+    checked_device.synchronize()  # an upload is a command where the host does not write the device's memory
     combine.run(a, a, a)
     monkeypatch.setattr(queue.recorder, "barrier", lambda *_: None)
     checked_device.synchronize()

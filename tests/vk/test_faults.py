@@ -53,7 +53,8 @@ def calls():
 
 @pytest.mark.parametrize("result", [OUT_OF_HOST_MEMORY, OUT_OF_DEVICE_MEMORY, INITIALIZATION_FAILED, DEVICE_LOST])
 def test_any_call_may_fail(calls, result):
-    assert calls >= 30, "the scenario makes fewer calls than it should"
+    timed = "timestamps" in _vk.open_device().features
+    assert calls >= (30 if timed else 24), "the scenario makes fewer calls than it should"  # timestamps take 6
     before = api.live_objects()
     for nth in range(1, calls + 1):
         with faults.inject(result, nth=nth) as fault:
@@ -89,6 +90,7 @@ def test_instance_that_cannot_be_made(monkeypatch, function, result, error):
 def test_lost_device_names_kernels_in_flight_and_opens_again(own_device, function, monkeypatch):
     combine = Combine(own_device)
     a = upload(own_device, np.arange(64, dtype=np.uint32))
+    own_device.synchronize()  # an upload is a command where the host does not write the device's memory
     combine.run(a, a, a)
     monkeypatch.setattr(own_device.queue.progress, "may_be_silent", lambda serial: False)
     if function == "vkWaitSemaphores":  # so that the work cannot be done before anybody waits

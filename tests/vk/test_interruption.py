@@ -151,6 +151,7 @@ def test_waiting_for_a_command_that_was_never_recorded_ends(own_device):
 def test_counter_beyond_what_was_submitted_is_a_lost_device(own_device, monkeypatch):
     combine = Combine(own_device)
     a = upload(own_device, WORDS)
+    own_device.synchronize()  # an upload is a command where the host does not write the device's memory
     combine.run(a, a, a)
 
     def full(handle, semaphore, counter):
@@ -274,6 +275,7 @@ def test_closing_under_threads_at_work(own_device):
 def test_first_reason_stays(own_device):
     """A lost device that is closed, as happens when it is opened again, still says that it was lost."""
     combine, a = Combine(own_device), upload(own_device, WORDS)
+    own_device.synchronize()  # an upload is a command where the host does not write the device's memory
     combine.run(a, a, a)
     opened = repr(own_device)
     assert opened.startswith(f"<Device {own_device.index}: {own_device.name}")
