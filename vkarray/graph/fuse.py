@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..core.array import VkArray
 from ..kernels import expressions, fused
-from . import mosaic, rows, short, sums
+from . import mosaic, rows, short, sums, views
 from .borders import with_borders
 from .expression import RegionExpression, RowExpression, Together
 from .regions import Dependencies, Region, in_order, length, regions
@@ -171,7 +171,9 @@ class Builder:
         if producer is not None:
             shape = self.nodes[producer].result._shape  # type: ignore[union-attr]
             made = RegionExpression(self, self.regions[producer], stores=False).made([producer], prologue.dtype)
-            if prologue.fits(made.inputs, shape):
+            # To compute elements of columns takes longer than to store them, but saves memory where they are of smaller arrays.
+            apart = prologue.ungrouped is not None and any(views.reads_half(one, shape) for one in made.inputs)
+            if prologue.fits(made.inputs, shape) and not apart:
                 return Reduced(node, made.expression, made.inputs, shape, made.nodes)
         self.stored.add(id(prologue.array._buffer))
         return None

@@ -57,7 +57,7 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
         return False
     if not all(_belongs(number, geometry, known) for number in numbers):
         return False
-    if _is_by_long_columns(geometry) and known.nodes[numbers[0]].made._device.limits.is_cpu:  # type: ignore[union-attr]
+    if _are_apart(numbers, geometry, known):
         return False
     for before, after in itertools.permutations((one, other)):
         for second in after.nodes:
@@ -74,12 +74,24 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
     return True
 
 
-def _is_by_long_columns(geometry: Geometry) -> bool:
-    """Whether neighbours in memory are of different rows, where arrays are contiguous, and rows are long: CPU drivers take half of
-    the time for kernels of their own then."""
+def _are_apart(numbers: Sequence[int], geometry: Geometry, known: Dependencies) -> bool:
+    """Whether kernels of their own take less time: on CPU drivers, where rows are long, many of them lie side by side, and what is
+    read is as large as what would be stored."""
+    made = known.nodes[numbers[0]].made
     long = [axis for axis, size in enumerate(geometry.shape) if size > 1]
-    length = math.prod(geometry.shape[axis] for axis in geometry.axes)
-    return bool(long) and long[-1] not in geometry.axes and length >= LONG_COLUMNS
+    if made is None or not made._device.limits.is_cpu or not long or long[-1] in geometry.axes:
+        return False
+    side_by_side = itertools.takewhile(lambda axis: axis not in geometry.axes, reversed(long))
+    if math.prod(geometry.shape[axis] for axis in side_by_side) < LONG_COLUMNS:
+        return False
+    if math.prod(geometry.shape[axis] for axis in geometry.axes) < LONG_COLUMNS:
+        return False
+    return any(
+        views.reads_half(one, geometry.shape)
+        for number in numbers
+        for one in known.nodes[number].operands
+        if isinstance(one, VkArray) and known.last_writer[number].get(id(one._buffer)) not in numbers
+    )
 
 
 def _reduced_length(numbers: Sequence[int], members: int, known: Dependencies) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 from ..core import layout
+from ..core.array import VkArray
 from ..core.layout import Shape, Strides
 
 
@@ -22,6 +24,14 @@ class Mapping(NamedTuple):
             for axis in range(len(self.shape))
         )
         return found, offset + sum(map(int.__mul__, self.first, strides))
+
+
+def reads_half(one: Any, shape: Shape) -> bool:
+    """Whether an input is an array that has at least half as many elements in memory as one of a shape."""
+    if not isinstance(one, VkArray):
+        return False
+    elements = math.prod(size for size, step in zip(one._shape, one._strides, strict=True) if step)
+    return 2 * elements >= math.prod(shape)
 
 
 def identity(shape: Shape) -> Mapping:

@@ -32,6 +32,8 @@ class Prologue(NamedTuple):
     constants: tuple[tuple[int, int], ...]
     writes: str = "result"  # the field of what it writes
     adds: bool = False  # whether sums of other arrays of this type may be added up by the same dispatch
+    # The groups and rows of the dispatch where the kernel that reads the array takes several rows at once, which is faster.
+    ungrouped: tuple[tuple[int, int, int], int] | None = None
 
     def fits(self, inputs: Sequence[VkArray | Scalar | Index], shape: layout.Shape) -> bool:
         """Whether the kernel has places for inputs and can walk them over a shape, in whose C order elements would lie."""
@@ -82,8 +84,11 @@ class Prologue(NamedTuple):
             **given, "inputs": fused.padded_inputs(places), "axes": len(sizes),
             "walk": (*_padded(sizes), *(number for steps in walked for number in _padded(steps)), *[0] * (AXES * spare)),
         }  # fmt: skip
+        groups = what.groups
+        if self.ungrouped is not None:
+            groups, fields["rows"] = self.ungrouped
         chosen = _kernel(expression, tuple(kinds), variant, self.vector, device, self.constants)
-        dispatch(chosen, what.groups, fields, writes=(writes,), bindings=bindings or None)
+        dispatch(chosen, groups, fields, writes=(writes,), bindings=bindings or None)
 
     def _kind(
         self, one: VkArray | Scalar | Index, shape: layout.Shape, bindings: list[texels.Binding]

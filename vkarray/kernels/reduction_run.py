@@ -250,9 +250,9 @@ class Run:
                 reach = self.sizes if len(self.sizes) == 2 else (fields["count"],)
                 span = layout.offset_range((*part, *reach), (*taken[0], *self.steps))[1] + 1
                 bound = texels.binding(self.x, 0, offset + element * step, span, before=True)
-            variant = self.variant(states, shared, bound is not None)
-            across = bound is not None and self._lies_across(part, taken[0], read)
-            if across:
+            variant, ungrouped = self.variant(states, shared, bound is not None), None
+            if bound is not None and self._lies_across(part, taken[0], read):
+                ungrouped = groups, part_rows
                 neighbours = 16 // itemsize
                 variant = across_variant_of(row, device, self.types)
                 fields["rows"] = part_rows // neighbours
@@ -265,7 +265,6 @@ class Run:
             if (
                 trace is not None
                 and self.plain
-                and not across  # a kernel that computes the elements of columns takes longer than to store them first
                 and not row.centered
                 and not states
                 and count == chunks
@@ -279,7 +278,15 @@ class Run:
                     parameters: Any = fields["parameters"]
                     reduced = RowReduction(row, self.types, self.x, self.axes, self.result, parameters)
                 trace.may_compute(
-                    Prologue(self.x, read_as, linked, vector, every, adds=not last and row.adds(self.types)),
+                    Prologue(
+                        self.x,
+                        read_as,
+                        linked,
+                        vector,
+                        every,
+                        adds=not last and row.adds(self.types),
+                        ungrouped=ungrouped,
+                    ),
                     reduced,
                     True,
                 )
