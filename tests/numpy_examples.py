@@ -53,7 +53,7 @@ REASONS = {
         "ndarray.setflags",
     "random numbers are other ones": "corrcoef random.default_rng ndarray.item",
     "elements are arrays of 0 dimensions, types and classes have their own names":
-        "bitwise_left_shift common_type flatiter isscalar ndarray.flat ndarray.tolist random.random_integers random.random_sample "
+        "bitwise_left_shift common_type flatiter ndarray.flat ndarray.tolist random.random_integers random.random_sample "
         "trim_zeros ufunc.ntypes ufunc.types vectorize",
     "other errors of rounding, another sign of an eigenvector, or another order of equal choices":
         "fft.rfft2 ldexp linalg.eig linalg.eigh linalg.inv partition sinh",
