@@ -63,8 +63,7 @@ def behind_push_constant(words: Words, name: str) -> Words:
         (_POINTER, member, _PUSH_CONSTANT, word),
         (_VARIABLE, index_pointer, index, _PUSH_CONSTANT),
     )
-    made = list(words[:3])
-    place = taken = HEADER_WORDS  # words from `taken` on are not among those that are made yet
+    place = taken = HEADER_WORDS  # words from `taken` on are not in the body yet
     body: list[int] = []
     is_declared = False
     while place < len(words):
@@ -89,7 +88,7 @@ def behind_push_constant(words: Words, name: str) -> Words:
                 body += (len(after_it) + 1 << 16 | operation, *after_it)
             taken = after
         place = after
-    return (*made, next(ids), words[4], *body, *words[taken:])
+    return (*words[:3], next(ids), words[4], *body, *words[taken:])
 
 
 def without_dead_code(words: Words, name: str, specialization: Mapping[int, int]) -> Words:

@@ -152,9 +152,9 @@ class Recorder:
             pInheritanceInfo=struct("VkCommandBufferInheritanceInfo"),
         )
         self.dispatch = functions.vkCmdDispatch
-        # Where kernels of the library read their arguments (`cpu_modules.behind_push_constant`); GPUs know. The limits of the
+        # What CPU drivers find the arguments of the library's kernels by (`cpu_modules.behind_push_constant`). The limits of the
         # physical device decide, as all kernels of a device have to agree.
-        self.place = b"\0\0\0\0" if device.physical.limits.is_cpu else b""
+        self.block_index = b"\0\0\0\0" if device.physical.limits.is_cpu else b""
         if "synchronization2" in device.features:  # two arguments instead of ten: a third of the time
             self.barrier, make = functions.vkCmdPipelineBarrier2, _dependency
         else:
@@ -213,7 +213,7 @@ class Recorder:
     def record(self, recording: Recording, steps: Sequence[Step], silent: bool) -> None:
         """Record the steps, and order what comes later behind them."""
         thing, functions, checker, bound = recording.thing, self.functions, self.checker, None
-        commands, barrier, between, unplaced = thing.cell[0], self.barrier, self._between, self.place
+        commands, barrier, between, unpushed = thing.cell[0], self.barrier, self._between, self.block_index
         dispatch, push_constants, bind = self.dispatch, functions.vkCmdPushConstants, functions.vkCmdBindPipeline
         bind_sets, dispatch_base = functions.vkCmdBindDescriptorSets, functions.vkCmdDispatchBase
         if checker:
@@ -235,7 +235,7 @@ class Recorder:
                         self._timed(recording, steps, serial, note, pushed, x)
                     else:
                         pushed(commands, *x)
-                    bound, unplaced = None, self.place  # a replay leaves nothing bound
+                    bound, unpushed = None, self.block_index  # a replay leaves nothing bound
                     continue
                 try:
                     # No variable holds the cell: an error's frames would keep the pipeline, and so the device.
@@ -250,15 +250,15 @@ class Recorder:
             if descriptors:
                 bind_sets(commands, _BIND_POINT, step.layout, 0, 1, descriptors.cell, 0, NULL)
             if step.has_arguments:
-                if unplaced:
-                    push_constants(commands, step.layout, _COMPUTE, 0, len(unplaced), unplaced)
-                    unplaced = b""
+                if unpushed:
+                    push_constants(commands, step.layout, _COMPUTE, 0, len(unpushed), unpushed)
+                    unpushed = b""
                 place[0] = offset
                 bind_sets(commands, _BIND_POINT, step.layout, number, 1, shown, 1, place)
                 offset += STEP if len(pushed) <= STEP else padded(len(pushed))
             elif pushed:
                 push_constants(commands, step.layout, _COMPUTE, 0, len(pushed), pushed)
-                unplaced = self.place
+                unpushed = self.block_index
             if note and note.timed:
                 command, given = (dispatch, (x, y, z)) if first is None else (dispatch_base, (*first, x, y, z))
                 self._timed(recording, steps, serial, note, command, given)

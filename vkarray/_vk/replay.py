@@ -189,9 +189,9 @@ class Replay:
         if checker:
             checker.begin(commands)
         bind_sets, offset, last = functions.vkCmdBindDescriptorSets, 0, None
-        if recorder.place and self.calls:
+        if recorder.block_index and self.calls:
             layout = self.calls[0].kernel.layout
-            functions.vkCmdPushConstants(commands, layout, _COMPUTE, 0, len(recorder.place), recorder.place)
+            functions.vkCmdPushConstants(commands, layout, _COMPUTE, 0, len(recorder.block_index), recorder.block_index)
         for call in self.calls:
             kernel, before = call.kernel, checker.barriers if checker else 0
             if call.ordered:

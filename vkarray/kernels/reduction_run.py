@@ -166,9 +166,8 @@ class Run:
         """Whether rows of a shape lie side by side in texels, and as many as a texel has elements can be added up at once."""
         if not (self.row.adds(self.types) and rows and strides[-1] == 1 and self.place.after(read).is_aligned(16)):
             return False
-        if self.length < LONG_COLUMNS:
-            return False
-        return not any(number % (16 // self.types[0].itemsize) for number in (rows[-1], *strides[:-1], *self.steps))
+        divisible = (rows[-1], *strides[:-1], *self.steps)
+        return self.length >= LONG_COLUMNS and not any(number % (16 // self.types[0].itemsize) for number in divisible)
 
     def variant(self, states: bool, shared: bool, texels: bool) -> Variant:
         """The kernel."""

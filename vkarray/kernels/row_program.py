@@ -186,10 +186,10 @@ class Rows(NamedTuple):
         device, itemsize = one._device, storage_itemsize(one._dtype, one._device)
         if not (device.limits.is_cpu and launch.has_texels(device) and one._dtype.itemsize == itemsize == 4):
             return None
-        low, high = layout.offset_range(one._shape, one._strides)
         reads = math.prod(self.shape) * itemsize
         if kind != "memory":
-            return texels.binding_of_views([(one, low, high + 1)], number, reads)
+            return texels.binding_of_elements(one, number, reads)
+        low, high = layout.offset_range(one._shape, one._strides)
         if pack != 4 or low < 0 or texels.are_few(reads):
             return None
         return texels.binding(one, number, 0, high + 1, least=0)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .. import _vk
+from ..core import layout
 from ..core.array import VkArray, storage_itemsize
 
 # Arrays that are shorter are not read so, which takes a descriptor set.
@@ -57,6 +58,12 @@ def binding_of_views(views: Sequence[tuple[VkArray, int, int]], number: int, rea
     if max(reads, end - first) < _FEW_BYTES or end - first > _vk.TEXEL_BYTES * limits.max_texel_buffer_elements:
         return None
     return Binding(number, views[0][0]._buffer, first, end - first)
+
+
+def binding_of_elements(array: VkArray, number: int, reads: int) -> Binding | None:
+    """The binding by which a kernel reads elements of an array, so many bytes, some more than once: see `binding_of_views`."""
+    low, high = layout.offset_range(array._shape, array._strides)
+    return binding_of_views([(array, low, high + 1)], number, reads)
 
 
 def bindings(inputs: Sequence[Any], numbers: Sequence[int], broadcast: int, count: int) -> list[Binding] | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ...core import dtypes, layout
+from ...core import dtypes
 from ...core.array import VkArray, is_supported, storage_itemsize
 from ...core.dtypes import DType
 from ...shaders.source import Variant
@@ -25,6 +26,7 @@ _TYPES = (
 _A_ALONG_K, _A_ACROSS, _B_ALONG_K = 1, 2, 3  # the specialization constants
 
 
+@functools.cache
 def variant(term: str, source: DType, target: DType, device: Device) -> Variant:
     """Sums of `source` elements, stored as `target`; `term` is as in `sums`."""
     own = (("NEXT", term), ("PACK", str(16 // source.itemsize)), ("TEXEL", f"TEXEL_{source.name}"))
@@ -52,12 +54,12 @@ def bindings(a: VkArray, b: VkArray, rows: int) -> list[Binding] | None:
     if not device.limits.is_cpu or a._dtype not in _TYPES or not launch.has_texels(device):
         return None
     itemsize = storage_itemsize(a._dtype, device)
-    if itemsize != a._dtype.itemsize or texels.are_few(rows * a._shape[-1] * itemsize):
+    reads = rows * a._shape[-1] * itemsize
+    if itemsize != a._dtype.itemsize or texels.are_few(reads):
         return None
     made = []
     for number, one in enumerate((a, b)):
-        low, high = layout.offset_range(one._shape, one._strides)
-        bound = texels.binding_of_views([(one, low, high + 1)], number, rows * a._shape[-1] * itemsize)
+        bound = texels.binding_of_elements(one, number, reads)
         if bound is None:
             return None
         made.append(bound)
