@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -55,7 +56,9 @@ PARTS = 8
 def entries() -> list[Any]:
     """The entries of the database whose operator is one of the core set."""
     pytest.importorskip("expecttest", reason="PyTorch's database of operators imports expecttest")
-    from torch.testing._internal.common_methods_invocations import op_db
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the packages that PyTorch's database imports where they are installed
+        from torch.testing._internal.common_methods_invocations import op_db
 
     names = {one._schema.name.removeprefix("aten::") for one in core()}
     names |= {name.partition(".")[0] for name in FURTHER}

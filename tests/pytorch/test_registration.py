@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
+
+import pytest
 
 # What PyTorch with CUDA answers on a machine with one GPU.
 WITH_CUDA = """
@@ -14,9 +17,11 @@ WITH_CUDA = """
 """
 
 
-def run(program):
+def run(program, hidden=True):
+    """What a program writes to its error stream in a process of its own, where CUDA's devices are hidden or not."""
     text = "\n".join(textwrap.dedent(part) for part in program)
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+    environment = {name: value for name, value in os.environ.items() if hidden or name != "CUDA_VISIBLE_DEVICES"}
+    done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stderr
 
@@ -57,6 +62,26 @@ def test_another_accelerator_keeps_its_gradients_until_the_device_is_asked_for()
     ])  # fmt: skip
     assert "computes gradients on one accelerator" in said
     assert "vkarray.torch.register_device()" in said
+
+
+CUDA_TRAINS = """
+    y = torch.ones(3, requires_grad=True, device="cuda")
+    with torch.cuda.stream(torch.cuda.Stream()):
+        (y * y).sum().backward()
+    assert y.grad.tolist() == [2] * 3
+    assert torch.accelerator.current_accelerator().type == "cuda"
+"""
+
+
+@pytest.mark.parametrize("first", ["vkarray.torch", "cuda"])
+def test_cuda_stays_as_it_was(first):
+    """With a real device of CUDA, whether it was used before the import or not."""
+    if "True" not in run(["import sys, torch", "print(torch.cuda.is_available(), file=sys.stderr)"], hidden=False):
+        pytest.skip("PyTorch finds no device of CUDA here")
+    used = [CUDA_TRAINS] if first == "cuda" else []
+    said = run(["import torch", *used, "import vkarray.torch", CUDA_TRAINS], hidden=False)
+    assert "vkarray.torch.register_device()" in said
+    run(["import torch", *used, "import vkarray.torch", "vkarray.torch.register_device()", TRAIN], hidden=False)
 
 
 def test_an_accelerator_without_a_device_costs_nothing():
