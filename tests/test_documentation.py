@@ -11,6 +11,7 @@ import inspect
 import itertools
 import re
 import runpy
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -72,8 +73,17 @@ def test_examples_of_page(page: Path, tmp_path: Path, monkeypatch: pytest.Monkey
         pytest.skip(f"the device has no {', '.join(missing)} (no shaderInt64, no shaderFloat64); the examples use them")
     if "demo-output/" in examples:
         leave_what_the_demo_leaves()
+    if page.name == "torch.md":  # which says itself what happens beside CUDA
+        give_pytorch_the_device()
     test = doctest.DocTestParser().get_doctest(examples, {}, page.name, str(page), 0)
     assert not failures(test)
+
+
+def give_pytorch_the_device() -> None:
+    """The device `vulkan` in this process, also where PyTorch has another accelerator."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        importlib.import_module("vkarray.torch").register_device()
 
 
 def leave_what_the_demo_leaves() -> None:

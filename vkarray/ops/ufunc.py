@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core import dtypes, layout
 from ..core.array import ArrayLike, VkArray, operations
 from ..core.dtypes import DType, as_dtype
+from ..core.promotion import is_scalar
 from ..kernels.array_like import NAMES, by_position
 from ..kernels.overriding import overridden_ufunc
 from ..kernels.planned import planned, recorder, watches
 from ..kernels.rows import ROWS, Expression, Row, common_dtype
 from .data_type import as_casting, can_cast
 from .loops import cast_operands, check_kept, check_results, loop
+
+if TYPE_CHECKING:
+    from .._vk import Device
 
 ABSENT: Any = object()  # what nobody gives
 
@@ -94,7 +98,11 @@ class ufunc:
         wanted = loop(self, dtype, sig, signature)
         if wanted is None:
             check_kept(self, operands, casting)
-        results = self.call(*(operands if wanted is None else cast_operands(self, operands, wanted, casting)))
+        else:
+            operands = cast_operands(self, operands, wanted, casting)
+        if self.row is not None and self.row.prepare is not None:
+            _check_options(self.row, operands, outs[0], where, casting)
+        results = self.call(*operands)
         results = results if self.nout > 1 else (results,)
         if wanted is not None:
             check_results(self, wanted, results)
@@ -229,9 +237,9 @@ _IDENTITIES = {
 }  # fmt: skip
 
 
-def _mask(function: str, where: Any, like: VkArray) -> VkArray:
-    """`where` as an array of bools beside another array: lists become one, an array of numbers is a TypeError."""
-    made = where if type(where) is VkArray else operations["asarray"](where, dtype=dtypes.bool_, device=like._device)
+def _mask(function: str, where: Any, device: Device) -> VkArray:
+    """`where` as an array of bools on a device: lists become one, an array of numbers is a TypeError."""
+    made = where if type(where) is VkArray else operations["asarray"](where, dtype=dtypes.bool_, device=device)
     if made._dtype is not dtypes.bool_:
         raise TypeError(f"{function}: expected bools as where, got {made._dtype}. Compare with 0: where=mask != 0.")
     return made
@@ -239,7 +247,7 @@ def _mask(function: str, where: Any, like: VkArray) -> VkArray:
 
 def mask(function: str, where: Any, x: VkArray) -> VkArray:
     """`where` as an array of bools of the shape of x. Raises as `_mask`, and ValueError where it does not broadcast to that."""
-    return operations["broadcast_to"](_mask(function, where, x), x._shape)
+    return operations["broadcast_to"](_mask(function, where, x._device), x._shape)
 
 
 def write(
@@ -251,35 +259,55 @@ def write(
     the result may be broadcast to it.
     """
     if where is not True:
-        where = _mask(function, where, result)
+        where = _mask(function, where, result._device)
     if target is None:
         shape = result._shape if where is True else layout.broadcast_shapes([result._shape, where._shape], function)
         target = operations["zeros"](shape, dtype=result._dtype, device=result._device)
-    if type(target) is not VkArray:
-        raise TypeError(
-            f"{function}: expected a vkarray array as out, got {type(target).__name__}. Use vkarray.empty_like."
-        )
-    if casting != "unsafe" and not can_cast(result._dtype, target._dtype, casting):
-        raise TypeError(
-            f"{function}: a result of {result._dtype} cannot be written to out of {target._dtype} with casting={casting!r}. "
-            f"Use another out, or casting='unsafe'."
-        )
-    taken = layout.broadcast_shapes([result._shape, target._shape], function) if broadcasts else result._shape
-    if taken != target._shape:
-        raise ValueError(
-            f"{function}: non-broadcastable output: a result of shape {result._shape} does not fit into out of shape "
-            f"{target._shape}."
-        )
+    _check_target(function, target, result._dtype, result._shape, casting, broadcasts)
     if where is not True:
         result = operations["where"](where, result, target)
     operations["setitem"](target, ..., result if casting != "unsafe" else result.astype(target._dtype, copy=False))
     return target
 
 
+def _check_target(function: str, target: Any, dtype: DType, shape: layout.Shape, casting: str, broadcasts: bool) -> None:
+    """Raise as `write` where results of a type and a shape cannot be written to `out`."""
+    if type(target) is not VkArray:
+        raise TypeError(
+            f"{function}: expected a vkarray array as out, got {type(target).__name__}. Use vkarray.empty_like."
+        )
+    if casting != "unsafe" and not can_cast(dtype, target._dtype, casting):
+        raise TypeError(
+            f"{function}: a result of {dtype} cannot be written to out of {target._dtype} with casting={casting!r}. "
+            f"Use another out, or casting='unsafe'."
+        )
+    taken = layout.broadcast_shapes([shape, target._shape], function) if broadcasts else shape
+    if taken != target._shape:
+        raise ValueError(
+            f"{function}: non-broadcastable output: a result of shape {shape} does not fit into out of shape "
+            f"{target._shape}."
+        )
+
+
+def _check_options(row: Row, operands: tuple[Any, ...], target: Any, where: Any, casting: str) -> None:
+    """Raise as `write`, before the row looks at values on the device: a call that fails leaves no check there."""
+    arrays = [one for one in operands if type(one) is VkArray]
+    shape = _shape_of(arrays)
+    if len(arrays) < sum(not is_scalar(one) for one in operands) or not arrays or shape is None:
+        return  # lists have no values on the device, and shapes that do not fit the row itself refuses
+    if where is not True:
+        shape = layout.broadcast_shapes([shape, _mask(row.name, where, arrays[0]._device)._shape], row.name)
+    if target is not None:
+        dtype = row.result_dtype(row.compute_dtype(common_dtype(row.name, operands), operands))
+        _check_target(row.name, target, dtype, shape, casting, broadcasts=True)
+
+
 @planned(integers=True)
 def _into(name: str, target: VkArray, casting: str, *operands: ArrayLike) -> VkArray:
     """The result of a row's function in `target`: computed there where it has its type and shape, else written there."""
     row, arrays = ROWS[name], [one for one in operands if type(one) is VkArray]
+    if row.prepare is not None:
+        _check_options(row, operands, target, True, casting)
     complexes = row.complexes is not None and row.prepare is None and _any_complex(*operands)
     if arrays and not complexes and not layout.has_internal_overlap(target._shape, target._strides):
         prepared = operands if row.prepare is None else row.prepare(*operands)
