@@ -92,7 +92,9 @@ def test_forked_numbers_leave_no_trace():
         expected = torch.rand(4, device="vulkan").cpu()
         torch.manual_seed(3)
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", ".*available devices, and you have used fork_rng")  # where there are several
+            warnings.filterwarnings(
+                "ignore", ".*available devices, and you have used fork_rng"
+            )  # where there are several
             with torch.random.fork_rng(device_type="vulkan", **arguments):
                 torch.manual_seed(9)
                 torch.rand(4, device="vulkan")

@@ -270,7 +270,9 @@ def write(
     return target
 
 
-def _check_target(function: str, target: Any, dtype: DType, shape: layout.Shape, casting: str, broadcasts: bool) -> None:
+def _check_target(
+    function: str, target: Any, dtype: DType, shape: layout.Shape, casting: str, broadcasts: bool
+) -> None:
     """Raise as `write` where results of a type and a shape cannot be written to `out`."""
     if type(target) is not VkArray:
         raise TypeError(
