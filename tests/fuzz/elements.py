@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,32 @@ def _tamed(name: str, chain: Chain, operands: list[Any]) -> list[Any] | None:
     return operands
 
 
+def _floored(dividends: np.ndarray, divisors: np.ndarray, otherwise: np.ndarray, dtype: vx.DType) -> np.ndarray:
+    """Floor quotients, computed with integers: NumPy rounds the dividend less the remainder, and then their quotient.
+
+    Its zeros, and its quotients by 0, are right.
+    """
+    digits = 1 - int(math.log2(vx.finfo(dtype).eps))
+    found = otherwise.copy()
+    for place, (x, y) in enumerate(np.broadcast(dividends, divisors)):
+        if y != 0 and otherwise.flat[place] != 0:
+            (a, b), (c, d) = float(x).as_integer_ratio(), float(y).as_integer_ratio()
+            found.flat[place] = _to_digits(a * d // (b * c), digits)
+    return rounded(found, dtype)  # what is too large is infinite
+
+
+def _to_digits(number: int, digits: int) -> float:
+    """An integer rounded to so many binary digits, a half to the even one."""
+    dropped = max(abs(number).bit_length() - digits, 0)
+    if dropped:
+        number, rest = number >> dropped, number % (1 << dropped)
+        number += rest * 2 > 1 << dropped or (rest * 2 == 1 << dropped and number & 1)
+    try:
+        return float(number << dropped)
+    except OverflowError:
+        return math.copysign(math.inf, number)
+
+
 @operation(30)
 def elementwise(chain: Chain) -> Step | None:
     name = chain.choice(name for name in ROWS if hasattr(np, name) and ROWS[name].operands <= 2)
@@ -128,9 +155,7 @@ def elementwise(chain: Chain) -> Step | None:
         elif result.category != "bool":
             expected = rounded(expected, result)
             if name == "floor_divide" and "floating" in result.category:
-                # NumPy rounds the dividend less the remainder first: of large dividends that is one too many or too few.
-                inexact = np.abs(hosts[0].astype(np.float64)) >= 2 / vx.finfo(result).eps
-                bound = np.where(inexact, 1 + tolerance(result, 2, expected.astype(np.float64)), 0.0)
+                expected = _floored(*hosts, expected, result)
     values = [one.array if isinstance(one, Entry) else one for one in operands]
     if not exact and compute.category == "complex floating" and not np.all(np.isfinite(expected)):
         return None
