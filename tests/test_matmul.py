@@ -201,6 +201,7 @@ def test_large_products_move_packs(dtype, only, device, monkeypatch) -> None:
     """Odd lengths and slices are copied into packs, and what lies beside a slice has no part in the product."""
     only(GPU_TILES[-2])
     monkeypatch.setattr(packs, "_LEAST", dict.fromkeys(("cpu", "gpu"), (16, 16, 8)))
+    monkeypatch.setattr(packs, "_FEW_PRODUCTS", 0)
     monkeypatch.setattr(packs, "_TURN_FROM", 64)
     for m, k, n in [(65, 37, 67), (64, 40, 66), (33, 41, 36)]:
         wide, high = values_of(dtype, (m, k + 6), 26), values_of(dtype, (k + 5, n), 27)

@@ -247,12 +247,29 @@ def test_products_of_texels_are_subtracted(upper, only, device, both_ways):
     assert used or device.limits.min_texel_buffer_offset_alignment > 16
 
 
-def test_odd_matrices_are_copied_for_texels(only, monkeypatch, both_ways):
+# The shapes of stacks of a and b, and of the matrices (m, k, n).
+ODD = {
+    "matrices": ((), (), (33, 37, 41)),
+    "rows that do not begin at packs": ((), (), (20, 64, 49)),
+    "sums that do not end with packs": ((), (), (32, 35, 64)),
+    "stacks": ((3,), (3,), (17, 36, 19)),
+    "stacks of two axes": ((2, 3), (2, 3), (17, 19, 16)),
+    "one matrix for a stack": ((3, 1), (3, 4), (16, 18, 21)),
+}
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["by rows", "by columns"])
+@pytest.mark.parametrize("case", ODD)
+def test_odd_matrices_are_copied_for_texels(case, turned, only, monkeypatch, both_ways):
+    """With the same bits as without copies, and only where sums and results are long enough."""
     only(CPU_TILES[1])
-    first, second = values_of(vx.float32, (33, 37)), values_of(vx.float32, (37, 41))
+    stack, other, (m, k, n) = ODD[case]
+    first = values_of(vx.float32, (*stack, m, k + 1))[..., 1:]
+    second = values_of(vx.float32, (*other, n, k)).mT if turned else values_of(vx.float32, (*other, k, n))
+    monkeypatch.setitem(packs._LEAST, "cpu", (m + 1, n, k))
     plain, result, used = both_ways(lambda: first @ second)
     assert not used
-    monkeypatch.setitem(packs._LEAST, "cpu", (32, 32, 32))
+    monkeypatch.setitem(packs._LEAST, "cpu", (m, n, k))
     copied, result, used = both_ways(lambda: first @ second)
     assert used
     assert copied == result == plain

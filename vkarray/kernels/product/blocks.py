@@ -133,7 +133,7 @@ def run(product: Product, dtype: DType) -> None:
     device, kind = result._device, result._device.limits.kind
     tile = choose_tile(device, result._shape, dtype)
     tiled = tile.template == "product/matmul_tiled"
-    if (tiled or kind == "cpu") and dtype.bits >= 32 and len(result._shape) == 2:
+    if dtype.bits >= 32 and (kind == "cpu" or (tiled and len(result._shape) == 2)):
         a, b = packs.in_packs(a, b, packs.lanes_of(tile, dtype))
     k = a._shape[-1]
     for piece, busy in pieces(product._replace(a=a, b=b), tile, _BUSY[kind], tiled):

@@ -26,8 +26,9 @@ _COMPUTE_TYPES = {
     "real floating": ("float", "double"), "complex floating": ("vec2", "dvec2"),
 }  # fmt: skip
 
-# Rows and columns of the result, and products of a sum, from which on copies cost less than moving elements one by one.
-_LEAST = {"gpu": (1024, 1024, 512), "cpu": (256, 256, 256)}
+# Rows and columns of the result, and products of a sum, from which on copies cost less than moving elements one by one. On a CPU
+# driver products of texels take a fifth of the time or less.
+_LEAST = {"gpu": (1024, 1024, 512), "cpu": (16, 16, 16)}
 # Rows of the result from which on a copy costs less than reading b along k, in pieces of lines of the cache.
 _TURN_FROM = 4096
 _FEW_PRODUCTS = 1 << 18  # products, below which it does not pay to read texels, which takes a descriptor set
@@ -96,13 +97,14 @@ def _packable(array: VkArray, place: Pointer, length: int, step: int, others: Se
 
 
 def in_packs(a: VkArray, b: VkArray, lanes: int) -> tuple[VkArray, VkArray]:
-    """Matrices a (m x k) and b (k x n) with the same product, in packs of `lanes` elements if it is large.
+    """Matrices a (..., m, k) and b (..., k, n) with the same product, in packs of `lanes` elements where that pays.
 
     Where k is no multiple of `lanes`, both are longer by zeros along it. Copies lie row by row of k, which is read fastest.
     """
-    (m, k), n = a._shape, b._shape[1]
+    (*stack, m, k), n = a._shape, b._shape[-1]
     least = _LEAST[a._device.limits.kind]
-    if lanes == 1 or any(length < limit for length, limit in zip((m, n, k), least, strict=True)):
+    few = math.prod(stack) * m * n * k < _FEW_PRODUCTS
+    if few or lanes == 1 or any(length < limit for length, limit in zip((m, n, k), least, strict=True)):
         return a, b
     whole = -(-k // lanes) * lanes
     along_k = whole == k and _lies_in_packs(a, lanes), whole == k and _lies_in_packs(b.mT, lanes) and m < _TURN_FROM
@@ -110,20 +112,24 @@ def in_packs(a: VkArray, b: VkArray, lanes: int) -> tuple[VkArray, VkArray]:
 
 
 def _lies_in_packs(x: VkArray, lanes: int) -> bool:
-    across, along = x._strides
-    return along == 1 and across >= 0 and across % lanes == 0 and pointer(x).is_aligned(16)
+    *across, along = x._strides
+    return along == 1 and all(stride >= 0 and stride % lanes == 0 for stride in across) and pointer(x).is_aligned(16)
 
 
 def _packed(x: VkArray, whole: int, lanes: int) -> VkArray:
-    """The matrix with `whole` rows, those that it has not zero; copied unless it lies in packs as it is."""
-    rows, columns = x._shape
+    """The matrices with `whole` rows, those that they have not zero; copied unless they lie in packs as they are."""
+    *stack, rows, columns = x._shape
     if rows == whole and _lies_in_packs(x, lanes):
         return x
     row = -(-columns // lanes) * lanes
-    result = empty((whole, row), x._dtype, x._device)._view((whole, columns), (row, 1))
+    once = [size if stride else 1 for size, stride in zip(stack, x._strides, strict=False)]  # what a stack repeats
+    made = empty((*once, whole, row), x._dtype, x._device)
+    strides = made._strides
     operation = launch.copy_operation(x._dtype)
-    launch.elementwise(operation, (x,), result._view(x._shape, (row, 1)))
+    copied = (*once, rows, columns)
+    launch.elementwise(operation, (x._view(copied, x._strides),), made._view(copied, strides))
     if rows < whole:
-        zeros = result._view(((whole - rows) * row,), (1,), rows * row)
+        zeros = made._view((*once, whole - rows, row), strides, rows * row)
         launch.elementwise(operation, (launch.scalar(0, x._dtype, x._device),), zeros)
-    return result
+    repeated = [stride if size > 1 else 0 for size, stride in zip(once, strides, strict=False)]
+    return made._view((*stack, whole, columns), (*repeated, *strides[-2:]))
