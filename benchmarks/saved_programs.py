@@ -3,9 +3,9 @@
     python benchmarks/saved_programs.py --output benchmarks/NAME-programs.json
 
 Each model of `pytorch_models.py`, and ResNet-50, is exported by `vkarray.torch.export` and saved. A new process, which has no
-PyTorch and no shader compiler and whose caches are empty, loads the file: the first result is timed from the start of that process,
-and again in a second one, which finds what the first has left in the caches. Then calls are timed until the device is done. The peers
-compute the same in processes of their own: PyTorch on CUDA, or on the CPU where there is none, as it is and compiled by
+PyTorch and no shader compiler and whose caches are empty, loads the file. The first result is timed from the start of that process,
+and again in a second one, which finds what the first has left in the caches. Then calls are timed until the device is done.
+The peers compute the same in processes of their own: PyTorch on CUDA, or on the CPU where there is none, as it is and compiled by
 `torch.compile`, and ONNX Runtime on the processors. Results are compared with those of PyTorch on the CPU before anything is timed.
 Weights are random. Times are medians; a ratio is the peer's time over the program's: above 1, the program is faster.
 """

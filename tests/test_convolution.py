@@ -10,6 +10,7 @@ from reference import host_dtype, supported
 
 import vkarray as vx
 from vkarray.command import catalogue
+from vkarray.kernels import launch, texels
 from vkarray.nn import columns, convolution_direct, convolution_products
 from vkarray.nn.convolution import convolution as convolve
 from vkarray.nn.convolution import convolution_backward
@@ -389,3 +390,48 @@ def test_variants_are_in_the_catalogue():
         for variant in shaders._compiled
         if variant.template.startswith(("nn_convolution", "nn/fold", "nn/unfold"))
     } <= listed
+
+
+# Windows, of which CPU drivers read what they slide over in texels: channels and groups, lengths, width, and other parameters.
+IN_TEXELS = {
+    "3 wide": (4, 4, (9, 17), 3, {"padding": 1}),
+    "3 wide, by 2": (4, 4, (12, 11), 3, {"padding": 1, "stride": 2}),
+    "5 wide": (3, 3, (8, 13), 5, {"padding": 2}),
+    "5 wide, by 2": (3, 3, (11, 14), 5, {"padding": 3, "stride": 2}),
+    "7 wide": (2, 2, (9, 10), 7, {"padding": 3}),
+    "7 wide, by 2": (2, 2, (15, 9), 7, {"stride": 2}),
+    "without padding": (4, 4, (7, 22), 3, {}),
+    "several channels": (6, 3, (6, 9), 3, {"padding": 2}),
+    "one row": (4, 4, (1, 30), 3, {"padding": 1}),
+    "one column": (4, 4, (30, 1), 3, {"padding": 1}),
+    "cubes": (2, 2, (4, 6, 9), 3, {"padding": 1, "stride": (2, 1, 1)}),
+}
+
+
+@pytest.mark.parametrize("bias", [False, True], ids=["no bias", "bias"])
+@pytest.mark.parametrize("case", IN_TEXELS)
+def test_windows_over_texels_have_the_same_bits(case, bias, device, monkeypatch):
+    """As through addresses: wherever rows begin, and with infinities, NaN and zeros of either sign."""
+    channels, groups, size, width, parameters = IN_TEXELS[case]
+    generator, names = np.random.default_rng(5), []
+    shape = (2 * groups, channels // groups, *((2,) * (len(size) - 2)), width, width)
+    values = generator.standard_normal((2, channels, *size[:-1], size[-1] + 5)).astype(np.float32)
+    weights = generator.standard_normal((*shape[:-1], width)).astype(np.float32)
+    for array in (values, weights):
+        array.flat[generator.integers(0, array.size, 4)] = [np.inf, -0.0, 0.0, np.nan]
+    dispatch = device.dispatch
+    monkeypatch.setattr(device, "dispatch", lambda kernel, *rest: (names.append(kernel.name), dispatch(kernel, *rest)))
+    for first in range(4):
+        x, w = vx.asarray(values)[..., first : first + size[-1]], vx.asarray(np.append(weights, np.float32(0)))[:-1]
+        added = vx.asarray(generator.standard_normal(shape[0]).astype(np.float32)) if bias else None
+        results = []
+        for few in (1 << 60, 0):
+            monkeypatch.setattr(texels, "_FEW_BYTES", few)
+            names.clear()
+            made = convolve(x, vx.reshape(w, shape), added, groups=groups, **parameters)
+            made = np.asarray(vx.where(vx.isnan(made), vx.nan, made))  # a NaN has either sign
+            results.append((made.tobytes(), any("convolution_texels" in name for name in names)))
+        (plain, read_plainly), (bits, read_in_texels) = results
+        assert bits == plain
+        assert not read_plainly
+        assert read_in_texels == launch.has_texels(device)

@@ -9,17 +9,22 @@ layout(buffer_reference, scalar) readonly buffer AElements { A_STORAGE data[]; }
 layout(buffer_reference, scalar) writeonly buffer RElements { A_STORAGE data[]; };
 
 layout(set = 1, binding = 0, scalar) uniform Arguments {
+#ifdef TEXELS
+    int a, weight;  // the element of what is bound from which places count
+    int a_last, weight_last;  // the last texels
+#else
     AElements a;
     AElements weight;
+#endif
     AElements bias;
     RElements r;
-    Table table;
     uint count;     // invocations
     uint channels;  // of r
     uint from, to;  // channels of a and of r in a group
     int weight_from, weight_to;  // strides of the weight along channels of a and channels of r in a group; taps are neighbours
     int weight_group;
     int bias_step;
+    int words[WINDOW_WORDS];
 } arguments;
 
 // Where one channel of r in one element of the batch begins, and what it is made from.

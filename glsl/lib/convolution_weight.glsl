@@ -12,12 +12,12 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     AElements x;
     AElements gradient;
     RElements r;
-    Table table;
     uint count;        // sums, of all parts
     uint sums;         // of a part
     uint batch, part;  // elements of the batch, in all and in a part
     uint span;         // windows (or blocks of them) in a part
     uint from, to;     // channels of x and of the gradient in a group
+    int words[WINDOW_WORDS];
 } arguments;
 
 shared T shared_[gl_WorkGroupSize.x];

@@ -1,12 +1,11 @@
 #ifndef LIB_WINDOW
 #define LIB_WINDOW
 
-// Windows that slide over three dimensions (depth, height, width). The table that `arguments.table` points to holds, three words
-// each: the sizes of input, output and kernel, stride, padding, dilation; then the strides of operands, five words each
+// Windows that slide over three dimensions (depth, height, width). `arguments.words`, the last of the arguments, holds, three words
+// each: the sizes of input, output and kernel, stride, padding, dilation; then the strides of up to two operands, five words each
 // (batch, channel, depth, height, width). Window o covers the places o * stride - padding + tap * dilation.
-layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Table { int data[]; };
-
-#define WORD(AT) arguments.table.data[AT]
+#define WINDOW_WORDS 28
+#define WORD(AT) arguments.words[AT]
 #define TRIPLE(AT) ivec3(WORD(AT), WORD(AT + 1), WORD(AT + 2))
 #define INPUT_SIZE TRIPLE(0)
 #define OUTPUT_SIZE TRIPLE(3)

@@ -15,11 +15,11 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     Columns columns;
     Bias bias;
     Result r;
-    Table table;
     uint count;  // elements of r
     uint channels;
     int bias_step;
     ivec4 steps;  // strides of the columns: batch, channel, tap, window
+    int words[WINDOW_WORDS];
 } arguments;
 
 void main() {

@@ -15,11 +15,11 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
     AElements a;       // the gradient of what windows made
     AResult r;
     Words indices;
-    Table table;
     uint count;        // elements of r
     uint channels;
     uint index_words;  // of an index, 1 or 2
     int divisor;       // of all sums, 0 for the number of places
+    int words[WINDOW_WORDS];
 } arguments;
 
 #define BLOCK 4  // windows at a time: llvmpipe ends all loops of an invocation after 65,535 turns together

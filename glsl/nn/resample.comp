@@ -11,10 +11,10 @@ layout(buffer_reference, scalar) writeonly buffer AResult { A_STORAGE data[]; };
 layout(set = 1, binding = 0, scalar) uniform Arguments {
     AElements a;
     AResult r;
-    Table table;
     uvec2 scales[3];  // as float32 or float64
     uint count;       // elements of r
     uint channels;
+    int words[WINDOW_WORDS];
 } arguments;
 
 void main() {

@@ -17,12 +17,12 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) writeonly buffer P
 layout(set = 1, binding = 0, scalar) uniform Arguments {
     Elements source;
     Elements columns;
-    Table table;
     uint count;     // workgroups
     uint channels;
     uint windows;   // how many, and the groups that they make
     uint groups;
     ivec4 steps;  // strides of the columns: batch, channel, tap, window
+    int words[WINDOW_WORDS];
 } arguments;
 
 #define PACK (16 / ELEMENT_BYTES)

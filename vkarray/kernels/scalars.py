@@ -74,14 +74,6 @@ def _constant(stored: bytes, dtype: DType, device: _vk.Device) -> VkArray:
     return array
 
 
-@kept(4096)
-def table(device: _vk.Device, words: tuple[int, ...]) -> VkArray:
-    """Signed 32-bit words in device memory; shared between calls, so never to be written to."""
-    array = empty((len(words),), dtypes.int32, device)
-    device.upload(array._buffer, 0, struct.pack(f"<{len(words)}i", *words))
-    return array
-
-
 def constant(value: Any, dtype: DType, device: _vk.Device) -> VkArray:
     """A 0-d array with the value of a Python scalar; shared between calls, so never to be written to."""
     return _constant(scalar_bytes(value, dtype, device), dtype, device)

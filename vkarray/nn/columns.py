@@ -15,7 +15,6 @@ from ..kernels.dispatch import pointer
 from ..kernels.planned import recordable
 from ..kernels.reductions import partial_dtype
 from ..kernels.rows import check_array
-from ..kernels.scalars import table
 from ..shaders.source import Variant
 from .windows import Windows, batches, five, numbers, side_by_side, taken, triple
 
@@ -64,11 +63,11 @@ def unfold_into(x: VkArray, windows: Windows, columns: VkArray) -> None:
     groups = -(-turns // launch.invocations_of_group(device.limits, size))
     n, channels = x._shape[:2]
     count = n * -(-channels // _CHANNELS) * windows.taps * groups
-    words = table(device, (*windows.words, *taken(source)))
+    words = (*windows.words, *taken(source))
     fields = {
         "source": source,
         "columns": columns,
-        "table": words,
+        "words": words,
         "count": count,
         "channels": channels,
         "windows": windows.outputs,
@@ -93,13 +92,13 @@ def _in_packs(columns: VkArray) -> bool:
 def fold_into(columns: VkArray, windows: Windows, bias: VkArray | None, result: VkArray) -> None:
     """result[n, c, i] (5 dimensions) = bias[c] + the sum of columns[n, c, tap, o] where that is place i."""
     device = result._device
-    words = table(device, (*windows.words, *taken(result)))
+    words = (*windows.words, *taken(result))
     count = math.prod(result._shape)
     fields = {
         "columns": columns,
         "bias": 0 if bias is None else bias,
         "r": result,
-        "table": words,
+        "words": words,
         "count": count,
         "channels": result._shape[1],
         "bias_step": 0 if bias is None else taken(bias)[0],

@@ -5,19 +5,19 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._vk import TEXEL_BYTES
 from ..core import dtypes
 from ..core.array import VkArray, is_supported, storage_itemsize
 from ..core.dtypes import CATEGORIES, DTYPES, DType
-from ..kernels import launch
+from ..kernels import launch, texels
 from ..kernels.launch import uses_shared_memory
 from ..kernels.product.parts import partial_array
 from ..kernels.product.sums import sum_partial
 from ..kernels.reductions import partial_dtype
 from ..kernels.row_kernels import HALF_FEATURES
-from ..kernels.scalars import table
 from ..shaders.source import Variant
 from .windows import Windows, batches, part, side_by_side, taken
 
@@ -37,6 +37,9 @@ _IN_ROWS = ("float16", "bfloat16", "float32")
 # Square ones have kernels whose invocations take so many places of a column, and share what they read with their neighbours;
 # of float16 on devices that convert it alone: compilers take minutes for so many conversions.
 _COLUMN = 8
+# On CPU drivers, which read texels at once, invocations take so many rows, by the width, and as many columns as share three texels.
+_ROWS = {3: 4, 5: 2, 7: 2}
+_SHARED = 9  # elements of three texels that are there wherever the first one lies
 # Invocations that a gradient of a weight keeps busy, and how many may share a sum.
 _BUSY = {"gpu": 1 << 17, "cpu": 1 << 6}
 _LANES = (32, 256)
@@ -84,6 +87,18 @@ class Problem(NamedTuple):
         depth, height, width = self.windows.output
         return depth * -(-height // _COLUMN) * width
 
+    @property
+    def tiles(self) -> int:
+        """What kernels that read texels take at a time."""
+        depth, height, width = self.windows.output
+        rows, columns = _tile(self.windows.kernel[2], self.windows.stride[2])
+        return depth * -(-height // rows) * -(-width // columns)
+
+
+def _tile(width: int, step: int) -> tuple[int, int]:
+    """Rows and columns that an invocation takes which reads texels."""
+    return _ROWS[width], (_SHARED - width) // step + 1
+
 
 # -- variants ---------------------------------------------------------------------------------------------------------
 
@@ -97,8 +112,11 @@ def _variant(
     defines += launch.compute_defines(source) + launch.feature_defines((source, target), device)
     label = f"{template.removeprefix('nn/')} {source}"
     if rows is not None:
-        block = _COLUMN if template == "nn/convolution_square" else _BLOCK
-        defines += (("WIDTH", str(rows[0])), ("STEP", str(rows[1])), ("BLOCK", str(block)))
+        defines += (("WIDTH", str(rows[0])), ("STEP", str(rows[1])))
+        if template == "nn/convolution_texels":
+            defines += tuple(zip(("ROWS", "COLUMNS"), map(str, _tile(*rows)), strict=True))
+        else:
+            defines += (("BLOCK", str(_COLUMN if template == "nn/convolution_square" else _BLOCK)),)
         label += f" ({rows[0]} wide, {rows[1]} apart)"
     if template == "nn/convolution_square" and source is dtypes.float16:  # which the device converts
         own = {"A_STORAGE": "float16_t", "A_LOAD": "float", "A_STORE": "float16_t", "HARDWARE_HALF": "1"}
@@ -119,6 +137,8 @@ def variants(device: Device) -> Iterator[Variant]:
                 if dtype is not dtypes.float16 or storage_itemsize(dtype, device) == 2:
                     yield _variant("nn/convolution_square", dtype, dtype, device, rows)
                 yield _variant("nn/convolution_weight_rows", dtype, partial_dtype(dtype), device, rows)
+                if dtype is dtypes.float32 and launch.has_texels(device):
+                    yield _variant("nn/convolution_texels", dtype, dtype, device, rows)
 
 
 def _chosen(template: str, dtype: DType, target: DType, problem: Problem, device: Device) -> Variant:
@@ -150,16 +170,21 @@ def add_directly(
     else:
         variant = _chosen("nn/convolution_direct", source._dtype, source._dtype, problem, device)
         invocations = problem.blocks if problem.in_rows(source._dtype) else windows.outputs
+    in_columns = not transposed and problem.in_columns(source._dtype, device)
     for one, target in batches("convolution", (source, result)):
-        words = table(device, (*windows.words, *taken(one), *taken(target)))
+        words = (*windows.words, *taken(one), *taken(target))
         n, channels = target._shape[:2]
-        count = n * channels * invocations
+        bound = _bindings(one, weight) if in_columns else None
+        operands: dict[str, Any] = {"a": one, "weight": weight}
+        chosen, count = variant, n * channels * (invocations if bound is None else problem.tiles)
+        if bound is not None:
+            chosen = _variant("nn/convolution_texels", source._dtype, source._dtype, device, rows)
+            operands = _places(bound, one, weight)
         fields = {
-            "a": one,
-            "weight": weight,
+            **operands,
             "bias": 0 if bias is None else bias,
             "r": target,
-            "table": words,
+            "words": words,
             "count": count,
             "channels": channels,
             "from": from_,
@@ -171,7 +196,31 @@ def add_directly(
         }
         groups = launch.groups_for(count, device.limits)
         constants = ((1, int(transposed)), (2, int(bias is not None)))
-        launch.dispatch(variant, device, groups, fields, writes=("r",), constants=constants)
+        launch.dispatch(chosen, device, groups, fields, writes=("r",), constants=constants, bindings=bound or ())
+
+
+def _bindings(source: VkArray, weight: VkArray) -> list[texels.Binding] | None:
+    """The bindings by which what windows slide over and the weight are read in texels; None where addresses are faster."""
+    device = source._device
+    reads = source.size * source._dtype.itemsize
+    if (
+        not device.limits.is_cpu
+        or source._dtype is not dtypes.float32
+        or not launch.has_texels(device)
+        or texels.are_few(reads)
+    ):
+        return None
+    made = [texels.binding_of_elements(one, number, reads) for number, one in enumerate((source, weight))]
+    return None if None in made else made  # type: ignore[return-value]
+
+
+def _places(bound: Sequence[texels.Binding], *operands: VkArray) -> dict[str, int]:
+    """Where operands begin in what is bound, and its last texels."""
+    found = {}
+    for name, one, binding in zip(("a", "weight"), operands, bound, strict=True):
+        found[name] = one._offset - binding.offset // one._dtype.itemsize
+        found[f"{name}_last"] = -(-binding.nbytes // TEXEL_BYTES) - 1
+    return found
 
 
 def add_weight_directly(slid: VkArray, made: VkArray, problem: Problem, result: VkArray) -> None:
@@ -199,13 +248,13 @@ def add_weight_directly(slid: VkArray, made: VkArray, problem: Problem, result: 
     variant = _chosen("nn/convolution_weight", dtype, target._dtype, problem, device)
     first = 0
     for (one, other), few, many in zip(cut, lengths, parts, strict=True):
-        words = table(device, (*windows.words, *taken(one), *taken(other)))
+        words = (*windows.words, *taken(one), *taken(other))
         count = many * sums
         fields = {
             "x": one,
             "gradient": other,
             "r": part(target, first, many),
-            "table": words,
+            "words": words,
             "count": count,
             "sums": sums,
             "batch": one._shape[0],

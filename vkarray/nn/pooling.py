@@ -16,7 +16,6 @@ from ..errors import FeatureError
 from ..kernels import launch
 from ..kernels.planned import recordable
 from ..kernels.rows import check_array
-from ..kernels.scalars import table
 from ..ops import statistical
 from ..shaders.source import Variant
 from .windows import Triple, Windows, batches, five, numbers, taken, triple
@@ -61,7 +60,7 @@ def _pool(
         variant = _variant("nn/pool", x._dtype, indices is not None, x._device)
         places = result if indices is None else indices
         for one, target, index in batches(function, (launch.forward(five(x)), five(result), five(places))):
-            words = table(x._device, (*windows.words, *taken(one)))
+            words = (*windows.words, *taken(one))
             _dispatch(variant, one, target, None if indices is None else index, words, divisor, constants)
     return result
 
@@ -82,13 +81,13 @@ def _pool_backward(
         gradient = launch.forward(five(gradient))
         places = gradient if indices is None else launch.forward(five(indices))
         for one, target, index in batches(function, (gradient, five(result), places)):
-            words = table(x._device, (*windows.words, *taken(one), *taken(index)))
+            words = (*windows.words, *taken(one), *taken(index))
             _dispatch(variant, one, target, None if indices is None else index, words, divisor, constants)
     return result
 
 
 def _dispatch(
-    variant: Variant, source: VkArray, target: VkArray, indices: VkArray | None, words: VkArray, divisor: int,
+    variant: Variant, source: VkArray, target: VkArray, indices: VkArray | None, words: tuple[int, ...], divisor: int,
     constants: tuple[bool, bool],
 ) -> None:  # fmt: skip
     device, count = target._device, math.prod(target._shape)
@@ -96,7 +95,7 @@ def _dispatch(
         "a": source,
         "r": target,
         "indices": 0 if indices is None else indices,
-        "table": words,
+        "words": words,
         "count": count,
         "channels": target._shape[1],
         "index_words": 0 if indices is None else indices._dtype.itemsize // 4,

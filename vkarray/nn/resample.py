@@ -18,7 +18,6 @@ from ..kernels.dispatch import number
 from ..kernels.planned import kept, recordable
 from ..kernels.reductions import partial_dtype
 from ..kernels.rows import check_array
-from ..kernels.scalars import table
 from ..ops import creation
 from ..ops.elementwise import abs as absolute
 from ..ops.elementwise import clip, minimum
@@ -75,7 +74,7 @@ def _run(
             fields = {
                 "a": one,
                 "r": target,
-                "table": table(device, (*windows.words, *taken(one))),
+                "words": (*windows.words, *taken(one)),
                 "scales": steps,
                 "count": target.size,
                 "channels": target._shape[1],

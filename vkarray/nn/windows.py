@@ -1,8 +1,7 @@
 """Windows that slide over the last one to three dimensions of an array: their geometry, and how kernels get it.
 
-Kernels see 5 dimensions, (batch, channels, depth, height, width); those that an array lacks have length 1. What they need
-to know of a call besides addresses stands in a table of 32-bit words in device memory (`glsl/lib/window.glsl` reads it),
-which is kept for the next call of the same geometry.
+Kernels see 5 dimensions, (batch, channels, depth, height, width); those that an array lacks have length 1. The words that say so
+are the last of their arguments (`glsl/lib/window.glsl` reads them).
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Windows(NamedTuple):
 
     @property
     def words(self) -> list[int]:
-        """What a table begins with."""
+        """What the words that a kernel gets begin with."""
         return [value for triple in self for value in triple]
 
     @property
