@@ -22,10 +22,21 @@ def test_random_chains(kind, chains):
     """Operations agree with NumPy, programs with what is compiled, models with ONNX's reference; damage is refused."""
     if kind.startswith("onnx"):
         pytest.importorskip("onnx", reason="the package onnx is an extra")
-    command = [sys.executable, str(FUZZ), kind, "--seconds", "30", "--chains", chains, "--failures", "3"]
+    run(kind, "--seconds", "30", "--chains", chains)
+
+
+def run(*arguments):
+    """Chains without a difference."""
+    command = [sys.executable, str(FUZZ), *arguments, "--failures", "3"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert "0 differences" in done.stdout
+
+
+@pytest.mark.parametrize(("kind", "chains"), [("library", "20"), ("programs", "10")])
+def test_random_chains_of_texels(kind, chains):
+    """As with arrays that are large enough to be read as texels on CPU drivers, and matrices to be copied into packs."""
+    run(kind, "--small-as-large", "--seed", "500", "--seconds", "20", "--chains", chains)
 
 
 def test_siblings_of_programs_differ_and_run():

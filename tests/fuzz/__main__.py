@@ -49,6 +49,11 @@ def main() -> int:
         help="have llvmpipe compile without optimisation and for short vectors, which takes half the time: for many "
         "programs, whose time is the driver's. What its optimisation does to results is then not tested",
     )
+    parser.add_argument(
+        "--small-as-large",
+        action="store_true",
+        help="do with arrays of every size what CPU drivers do with large ones, which the chains have none of: read them as texels",
+    )
     given = parser.parse_args()
     if given.unoptimised:
         os.environ |= {"GALLIVM_PERF": "nopt", "LP_NATIVE_VECTOR_WIDTH": "128"}  # the workers' drivers read these
@@ -61,7 +66,7 @@ def main() -> int:
     processes = [
         context.Process(
             target=work,
-            args=(given.kind, given.seed + one, given.workers, share, began + seconds, results),
+            args=(given.kind, given.seed + one, given.workers, share, began + seconds, results, given.small_as_large),
             daemon=given.kind != "onnx-cases",  # which have processes of their own
         )
         for one in range(given.workers)
