@@ -164,6 +164,8 @@ class Tape:
 
         form = _mapped(found, leaf)
         self.entries.append(Entry(function, *frozen, form, self.place or users_line()))
+        if given[0] and found is given[0][0] and function.__name__.startswith("__i"):
+            return args[0]  # in place: `a[0] += 1` changes no list
         following = iter(stands)
         return _mapped(form, lambda value: next(following) if type(value) is Slot else value)
 
