@@ -207,8 +207,12 @@ def _is_array(value: Any) -> bool:
     return type(value) in ARRAYS
 
 
+def _holds(value: Any, is_one: Callable[[Any], bool]) -> bool:
+    return is_one(value) or any(_holds(part, is_one) for _, part in parts_of(value) or ())
+
+
 def _holds_arrays(value: Any) -> bool:
-    return _is_array(value) or any(_holds_arrays(part) for _, part in parts_of(value) or ())
+    return _holds(value, _is_array)
 
 
 _MADE: dict[type, Callable[[Any, list[Any]], Any]] = {
@@ -275,6 +279,28 @@ def changed(copies: Sequence[tuple[Any, dict[Any, Any]]]) -> Iterator[Any]:
             now[name] is not before[name] for name in before
         ):
             yield nest
+
+
+def put_back(copies: Sequence[tuple[Any, dict[Any, Any]]], traced: Callable[[Any], bool]) -> None:
+    """Give objects the attributes that they had before code ran for which arrays and numbers stand in.
+
+    What properties keep stays, but for what is `traced`.
+    """
+    for nest, before in copies:
+        kind = _kind_of(type(nest))
+        if kind is None or kind.made is not _object:
+            continue
+        for name, value in _attributes(nest).items():
+            if name not in before and not (_is_kept(nest, name) and _is_free_of(value, traced)):
+                object.__delattr__(nest, name)
+        _with_attributes(nest, before, list(before.values()))
+
+
+def _is_free_of(value: Any, traced: Callable[[Any], bool]) -> bool:
+    try:
+        return not _holds(value, traced)
+    except RecursionError:  # of objects that refer to each other
+        return False
 
 
 def _is_kept(value: Any, name: Any) -> bool:
