@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,8 @@ def profiled(path: Path | None) -> Iterator[Profile | None]:
         try:
             seen = stack.enter_context(profile(path))
         except OSError as error:
-            raise VkArrayError(f"--profile: {error}") from None
+            raise VkArrayError(
+                f"--profile={path}: the file cannot be written: {os.strerror(error.errno or 0)}."
+            ) from None
         yield seen
     print(seen, seen.kernels(), sep="\n\n", file=sys.stderr)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import math
 import operator
-import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -143,10 +142,6 @@ class NumberOnTape:
             return NotImplemented
         values = [one.decided() if type(one) is NumberOnTape else one for one in inputs]
         return getattr(function, method)(*values, **options)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """The number itself as an array of NumPy's."""
-        return sys.modules["numpy"].asarray(self.decided(), dtype)
 
 
 def _operator(function: Callable[..., Any], reflected: bool = False, fixed: bool = False) -> Callable[..., Any]:
