@@ -144,6 +144,48 @@ def test_arguments_that_cannot_be_compared(other: Any) -> None:
             make()
 
 
+def weighted(x: Any, w: Any, factor: Any = 2.0, *, shift: Any = 0.0) -> Any:
+    return x @ w["w"] * factor + shift
+
+
+CALLS: dict[str, Callable[[Any, Any], tuple[tuple[Any, ...], dict[str, Any]]]] = {
+    "by place": lambda x, w: ((x, w, 3.0), {"shift": 1.0}),
+    "the last by name": lambda x, w: ((x, w), {"shift": 1.0, "factor": 3.0}),
+    "nests by name": lambda x, w: ((x,), {"w": w, "factor": 3.0, "shift": 1.0}),
+    "all by name": lambda x, w: ((), {"factor": 3.0, "w": w, "shift": 1.0, "x": x}),
+}
+WRONG_CALLS: dict[str, Callable[[Any, Any], tuple[tuple[Any, ...], dict[str, Any]]]] = {
+    r"VkArray, dict, factor=": lambda x, w: ((x, w), {"factor": 3.0}),
+    r"VkArray, dict, float, float": lambda x, w: ((x, w, 3.0, 1.0), {}),
+    r"VkArray, w=, shift=": lambda x, w: ((x,), {"w": w, "shift": 1.0}),
+    r"VkArray, dict, float, shift=, other=": lambda x, w: ((x, w, 3.0), {"shift": 1.0, "other": 1.0}),
+    r"VkArray, dict, float, x=, shift=": lambda x, w: ((x, w, 3.0), {"x": x, "shift": 1.0}),
+    r"dict, x=, factor=, shift=": lambda x, w: ((w,), {"x": x, "factor": 3.0, "shift": 1.0}),
+    r"nothing": lambda x, w: ((), {}),
+}
+
+
+def test_arguments_by_name(tmp_path: Path) -> None:
+    x, w = array(), {"w": array((4, 2))}
+    program = vx.Program(weighted, (x, w, 2.0), {"shift": 0.0})
+    for one in (program, again(program, tmp_path)):
+        for call in CALLS.values():
+            args, kwargs = call(x, w)
+            assert told(one(*args, **kwargs)) == told(weighted(*args, **kwargs))
+        for text, call in WRONG_CALLS.items():
+            args, kwargs = call(x, w)
+            with pytest.raises(
+                TypeError, match=f"weighted: got {text}; expected 4 arguments, which hold 4 inputs: x: "
+            ):
+                one(*args, **kwargs)
+
+
+@pytest.mark.parametrize("args", [array(), "text", 3, None], ids=lambda one: type(one).__name__)
+def test_arguments_are_a_tuple(args: Any) -> None:
+    with pytest.raises(TypeError, match=f"Program: got arguments of type {type(args).__name__}. Expected a tuple"):
+        vx.Program(beside, args)
+
+
 # -- NumPy's functions and numbers --------------------------------------------------------------------------------------------
 
 

@@ -65,6 +65,11 @@ class Program:
             function = function.plain
         if not callable(function):
             raise TypeError(f"Program: expected a function, got {function!r:.60}.")
+        if not isinstance(args, Sequence) or isinstance(args, str):
+            raise TypeError(
+                f"Program: got arguments of type {type(args).__name__}. Expected a tuple of all arguments, such as (x,) for one "
+                "array."
+            )
         compiled = Compiled(function, None)
         args, kwargs = tuple(args), dict(kwargs or {})
         leaves = [value for _, value in leaves_of((args, kwargs))]
@@ -91,8 +96,26 @@ class Program:
         Raises TypeError and ValueError for arguments of other types, shapes and lengths than the inputs have.
         """
         leaves: list[Any] = []
-        self._collect(self._arguments, (args, kwargs), leaves, "its arguments")
+        self._collect(self._arguments, self._by_place(args, kwargs), leaves, "its arguments")
         return self.with_inputs(leaves)
+
+    def _by_place(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Arguments as the nest has them, some of which may come by name. Raises TypeError for missing and unknown ones."""
+        placed, named = self._arguments
+        given, others = list(args), dict(kwargs)
+        for form in placed[len(args) :]:
+            first = next((one for one in leaves(form) if type(one) is Slot), None)
+            name = "" if first is None else self.inputs[first.place].name.partition("[")[0]
+            if name not in others or name in named:
+                break
+            given.append(others.pop(name))
+        if len(given) != len(placed) or others.keys() != named.keys():
+            got = ", ".join([*[type(one).__name__ for one in args], *[f"{name}=" for name in kwargs]]) or "nothing"
+            raise TypeError(
+                f"{self.name}: got {got}; expected {len(placed) + len(named)} arguments, which hold {len(self.inputs)} inputs: "
+                f"{', '.join(map(str, self.inputs)) or 'none'}."
+            )
+        return tuple(given), others
 
     def with_inputs(self, leaves: Sequence[Any]) -> Any:
         """The same for arrays and numbers in the order of `inputs`, without the nest that they come in."""
@@ -194,6 +217,7 @@ class Program:
         Raises TypeError for what files cannot hold, such as kernels of users, ValueError for an unknown target, FeatureError where
         devices of a target lack a type that the program takes, and OSError where the file cannot be written.
         """
+        targets = (targets,) if isinstance(targets, str) else targets
         encoder, tape = Encoder(), self._player.tape
         shaders = collect(tape, self.inputs, self._sizes, self.device, self.default_float, targets)
         what = Description(
