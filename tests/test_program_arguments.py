@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import enum
+import functools
 import itertools
 import operator
 import types
@@ -259,3 +260,60 @@ def test_numpys_numbers_and_arguments(number: Any, name: str) -> None:
 
     assert told(vx.compile(function)(array(), number)) == told(function(array(), number))
     assert told(vx.Program(function, (array(), number))(array(), number)) == told(function(array(), number))
+
+
+# -- objects whose methods become programs ------------------------------------------------------------------------------------
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.weight, self.calls, self.inner, self.me = array(), 0, State(None), self
+
+    @functools.cached_property
+    def twice(self) -> Any:
+        return self.weight * 2
+
+    def adds(self, x: Any) -> Any:
+        self.calls += 1
+        self.weight += 1
+        return x * self.weight + self.twice
+
+    def keeps(self, x: Any) -> Any:
+        self.last = x * 2
+        return x
+
+    def keeps_within(self, x: Any) -> Any:
+        self.inner.x = [x + 1]
+        return x
+
+    def __call__(self, x: Any) -> Any:
+        self.weight = x
+        return x
+
+
+SETTING = {"keeps": "Counter.last", "keeps_within": "State.x", "__call__": "Counter.weight"}
+
+
+@pytest.mark.parametrize("name", SETTING)
+def test_methods_that_keep_arrays_are_told(name: str) -> None:
+    one = Counter()
+    before, within = dict(vars(one)), dict(vars(one.inner))
+    function = one if name == "__call__" else getattr(one, name)
+    for _ in range(2):
+        with pytest.raises(
+            vx.TraceError, match=f"keeps an array in {SETTING[name]}, which a compiled function does not set"
+        ):
+            vx.Program(function, (array(),))
+        assert list(vars(one)) == list(before)
+        assert all(value is before[key] for key, value in vars(one).items())
+        assert vars(one.inner) == within
+
+
+def test_methods_change_the_arrays_of_their_object() -> None:
+    one, other = Counter(), Counter()
+    program = vx.Program(one.adds, (array(),))
+    for _ in range(3):
+        other.__dict__.pop("twice", None)  # of which no program keeps what it was
+        assert told(program(array())) == told(other.adds(array()))
+    assert told(one.weight) == told(other.weight)
+    assert told(one.twice) == told(one.weight * 2)

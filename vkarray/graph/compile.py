@@ -314,6 +314,7 @@ class Compiled:
         copies: list[tuple[Any, dict[Any, Any]]] = []
         given_args = tuple(nest.rebuilt(value, leaf, copies) for value in call.args)
         given_kwargs = {name: nest.rebuilt(value, leaf, copies) for name, value in call.kwargs.items()}
+        objects = nest.objects_of(self.function)
         looks = [(one, (one._buffer, one._shape)) for one in given]
         kept = faults.kept_check(device)
         check = kept or faults.renewed_check(device)
@@ -328,6 +329,7 @@ class Compiled:
                 faults.keep_check(device, None)
             changed = list(nest.changed(copies))
             nest.put_back(copies, _is_traced)
+            kept_in = nest.take_back(objects, _is_traced)
         self.streams.update(dict.fromkeys(trace.streams))
         if any(place >= len(numbers) for place in noticed.decide):
             raise TraceError(
@@ -338,6 +340,11 @@ class Compiled:
             raise TraceError(
                 f"{self.name} changes an argument of type {type(changed[0]).__name__}, which a compiled function does not keep. "
                 "Return what is new; arrays may be assigned into."
+            )
+        if kept_in:
+            raise TraceError(
+                f"{self.name} keeps an array in {kept_in[0]}, which a compiled function does not set. Return what is new; arrays "
+                "may be assigned into."
             )
         for one, before in looks:
             if (one._buffer, one._shape) != before:

@@ -165,8 +165,10 @@ class Tape:
 
         form = _mapped(found, leaf)
         self.entries.append(Entry(function, *frozen, form, self.place or users_line()))
-        if given[0] and found is given[0][0] and function.__name__.startswith("__i"):
-            return args[0]  # in place: `a[0] += 1` changes no list
+        if function.__name__.startswith(("__i", "in_place")):  # `a[0] += 1` changes no list
+            for one, value in zip(args, given[0], strict=True):
+                if value is found:
+                    return one
         following = iter(stands)
         return _mapped(form, lambda value: next(following) if type(value) is Slot else value)
 
