@@ -44,7 +44,8 @@ def speed() -> None:
             for chapter in chapters
         ]  # fmt: skip
         bars = place.barh([index + offset for index in range(len(chapters))], ratios, 0.38, color=colour, label=peer)
-        place.bar_label(bars, fmt="%.2f", padding=3)
+        # Some lie on the line at 1.
+        place.bar_label(bars, fmt="%.2f", padding=3, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
     place.axvline(1.0, color="black", linewidth=0.8, zorder=0)
     place.set_yticks(range(len(chapters)), chapters)
     place.set_title(f"Time of the other library over vkarray's, on one {report['device']}\n"

@@ -89,7 +89,10 @@ def test_devices_says_that_no_device_has_the_name() -> None:
     done = vkarray("devices", VKARRAY_DEVICE="no such device")
     assert done.returncode == 1
     assert "* " not in done.stdout
-    assert "VKARRAY_DEVICE='no such device' names none" in done.stderr
+    assert (
+        "VKARRAY_DEVICE='no such device' names none that can be used. Set it to an index, a part of a name"
+        in done.stderr
+    )
 
 
 def test_operators_names_the_packages_it_lacks(
@@ -98,6 +101,19 @@ def test_operators_names_the_packages_it_lacks(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert main(["operators"]) == 1
     assert "not installed: torch, pytest, expecttest. Install them: pip install" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("package", ["onnx", "torch"])
+def test_imports_name_the_package_that_they_lack(package: str) -> None:
+    code = f"import sys; sys.modules[{package!r}] = None; import vkarray.{package}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert f"ModuleNotFoundError: vkarray.{package} needs the package {package}, which cannot" in done.stderr
+    assert done.stderr.endswith(f"Install it: pip install 'vkarray[{package}]'.\n")
+
+
+def test_an_unknown_peer_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--only", "calls", "--peers", "numpy,nothing"]) == 1
+    assert "bench: --peers nothing: no library of that name is measured. They are NumPy, " in capsys.readouterr().err
 
 
 def test_a_missing_command_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

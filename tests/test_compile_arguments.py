@@ -17,6 +17,7 @@ import pytest
 from compiled import array, check, seen
 
 import vkarray as vx
+from vkarray import configuration
 from vkarray.core.array import VkArray
 
 
@@ -291,3 +292,75 @@ def test_threads():
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(work, range(8)))
     assert found == [[seen(function.function(x, float(k))) for k in range(20)] for x in given]
+
+
+# -- what objects keep --------------------------------------------------------------------------------------------------------
+
+KEPT: dict[str, Callable[[], Any]] = {
+    "array": lambda: array(),
+    "ones": lambda: vx.ones((5, 7)),
+    "expression": lambda: array() * 2,
+    "nest": lambda: ({"a": [vx.zeros((5, 7))]}, 2)[0]["a"][0],
+    "number": lambda: 3,
+}
+
+
+@pytest.mark.parametrize("kind", KEPT)
+def test_properties_that_are_computed_while_tracing(kind):
+    """They are computed while a function is traced, and afterwards, outside of it, as if they had not been."""
+
+    class Object:
+        name = "without arrays"
+
+        @functools.cached_property
+        def kept(self):
+            return KEPT[kind]()
+
+        @functools.cached_property
+        def nest(self):
+            return {"kept": [self.kept]}, 2
+
+        @vx.compile
+        def times(self, x):
+            return x * self.kept + self.nest[0]["kept"][0]
+
+    one = Object()
+    expected = seen(array() * KEPT[kind]() + KEPT[kind]())
+    for _ in range(3):
+        assert seen(one.times(array())) == expected
+    assert seen(array() * one.kept + one.nest[0]["kept"][0]) == expected
+    assert seen(one.times(array())) == expected
+
+
+@pytest.mark.parametrize("error", [None, KeyError])
+def test_objects_stay_as_they_were(error):
+    class Object:
+        def __init__(self):
+            self.name, self.gone = "before", "here"
+
+        @vx.compile
+        def changed(self, x):
+            self.last, self.name = x * 2, f"after {x.ndim}"
+            del self.gone
+            if error is not None:
+                raise error
+            return x
+
+    one = Object()
+    if configuration.current().compile and not configuration.current().compare:
+        for _ in range(2):
+            with pytest.raises(error or vx.TraceError):
+                one.changed(array())
+            assert vars(one) == {"name": "before", "gone": "here"}
+
+
+def test_array_that_is_returned_twice_is_one():
+    def function(x):
+        y = x + 1
+        return y, [y, x, x], y.T
+
+    one, (again, given, twice), turned = vx.compile(function)(array())
+    assert one is again
+    assert given is twice
+    one += 1
+    assert seen(turned) == seen(one.T)

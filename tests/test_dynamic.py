@@ -255,6 +255,9 @@ def test_dimensions():
             vx.Dim("n", **options)
     with pytest.raises(TypeError, match="expected a name"):
         vx.Dim(3)
+    for bounds in ({"min": 1.5}, {"max": 2.5}, {"max": "3"}):
+        with pytest.raises(TypeError, match=r"Dim: 'n' has .*\. Give whole numbers"):
+            vx.Dim("n", **bounds)
 
 
 def test_lengths_of_nothing():

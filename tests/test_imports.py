@@ -20,6 +20,7 @@ ARRAYS = {"core", "io.interchange", "io.printing", "shaders"}  # an array conver
 RULES: dict[str, tuple[set[str], set[str]]] = {
     "errors": (set(), set()),
     "absent": (set(), set()),
+    "extras": (set(), set()),
     "lazy": ({"absent"}, set()),
     "configuration": ({"errors"}, set()),
     "exceptions": ({"errors"}, set()),

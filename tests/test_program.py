@@ -85,7 +85,8 @@ WRONG: dict[str, tuple[Callable[[], tuple[Any, ...]], type[Exception], str]] = {
     "rank": (lambda: (values(4), values((4, 3))), ValueError, r"x has the shape \(4,\); expected \(batch, 4\)"),
     "length": (lambda: (values((2, 5)), values((4, 3))), ValueError, r"x has the shape \(2, 5\); expected \(batch, 4\)"),
     "bound": (lambda: (values((65, 4)), values((4, 3))), ValueError, "dimension 0 of x has length 65; expected batch from 1 to 64"),
-    "count": (lambda: (values((2, 4)),), TypeError, "its arguments are 1 in a tuple. Expected 2 in a tuple"),
+    "count": (lambda: (values((2, 4)),), TypeError, "got VkArray; expected 2 arguments, which hold 2 inputs: x: "),
+    "none": (tuple, TypeError, "got nothing; expected 2 arguments"),
 }  # fmt: skip
 
 

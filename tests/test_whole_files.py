@@ -129,3 +129,25 @@ def test_who_may_read(tmp_path):
         os.umask(umask)
     assert stat.S_IMODE((tmp_path / "of all").stat().st_mode) == 0o640
     assert stat.S_IMODE((tmp_path / "private").stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has neither these links nor these files")
+def test_what_a_path_leads_to(tmp_path):
+    """A link stays, and so does what is no file; an error names the path that was given."""
+    program = vx.Program(lambda x: x + 1, (vx.ones(3),))
+    (tmp_path / "link.vkp").symlink_to(tmp_path / "linked.vkp")
+    for _ in range(2):
+        program.save(tmp_path / "link.vkp")
+        assert (tmp_path / "link.vkp").is_symlink()
+        assert vx.load_program(tmp_path / "linked.vkp").name == program.name
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    program.save(tmp_path / "pipe", targets=())
+    assert os.read(reader, 8) == container.SIGNATURE
+    os.close(reader)
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    for path in (tmp_path / "no" / "such.vkp", tmp_path):
+        with pytest.raises(OSError, match=r"No such file|Is a directory") as error:
+            program.save(path)
+        assert error.value.filename == str(path)
+        assert error.value.filename2 is None

@@ -15,6 +15,7 @@ from test_export import arrays, assert_agrees
 from torch import nn
 from torch.utils import _pytree as pytree
 
+import vkarray as vx
 import vkarray.torch
 from vkarray.torch.exported import _decompositions
 from vkarray.torch.exported.operators import special
@@ -190,3 +191,59 @@ def test_products_of_groups(tmp_path):
     given = torch.randn(7, 3), torch.randn(4, 3, 2), torch.tensor([2, 2, 6, 7], dtype=torch.int32)
     program = vkarray.torch.export(Groups(), given)
     assert_agrees(program, Groups(), given, {}, tmp_path / "groups.vkp")
+
+
+class Written(nn.Module):
+    """A function as people write it, with the operators of Python."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.function(x)
+
+
+SHIFTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "x << 2": lambda x: x << 2,
+    "x >> 2": lambda x: x >> 2,
+    "x << x": lambda x: x << x,
+    "x >> x": lambda x: x >> x,
+    "1 << x": lambda x: 1 << x,
+    "100 >> x": lambda x: 100 >> x,
+    "tensor << x": lambda x: torch.tensor(3) << x,
+    "left_shift": lambda x: torch.bitwise_left_shift(x, 1),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8], ids=str)
+def test_shifts(dtype, tmp_path):
+    x = torch.arange(7, dtype=dtype)
+    model = Written(lambda x: [function(x) for function in SHIFTS.values()])
+    assert_agrees(vkarray.torch.export(model, (x,)), model, (x,), {}, tmp_path / "shifts.vkp")
+
+
+SOLVED: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "inv": torch.linalg.inv,
+    "inv_ex": lambda x: torch.linalg.inv_ex(x)[0],
+    "inverse": torch.inverse,
+    "solve a vector": lambda x: torch.linalg.solve(x, x[..., 0]),
+    "solve": lambda x: torch.linalg.solve(x, x.mT),
+    "solve from the right": lambda x: torch.linalg.solve(x, x.mT, left=False),
+    "solve_ex": lambda x: torch.linalg.solve_ex(x, x)[0],
+    "cholesky": lambda x: torch.linalg.cholesky(x @ x.mT),
+    "cholesky, upper": lambda x: torch.linalg.cholesky(x @ x.mT, upper=True),
+    "cholesky_ex": lambda x: torch.linalg.cholesky_ex(x @ x.mT)[0],
+    "det": torch.linalg.det,
+}
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (2, 3, 3)], ids=str)
+def test_systems(shape, tmp_path):
+    """What PyTorch composes of a solution and a check of values, which programs do when a value is read."""
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(3)) + 4 * torch.eye(shape[-1])
+    model = Written(lambda x: [function(x) for function in SOLVED.values()])
+    program = vkarray.torch.export(model, (x,))
+    assert_agrees(program, model, (x,), {}, tmp_path / "systems.vkp")
+    with pytest.raises(vx.LinAlgError):
+        float(vx.sum(program(vx.zeros(shape))[0]))

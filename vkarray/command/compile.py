@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         from ..onnx import lengths
     except ModuleNotFoundError as error:
-        return _failed(f"{error}. Reading models takes the package onnx: pip install 'vkarray[onnx]'")
+        return _failed(str(error))
     output = arguments.output or Path(arguments.model).with_suffix(".vkp")
     try:
         sizes = _once("--size", [_size(one) for one in arguments.size])
@@ -69,15 +69,19 @@ def run(arguments: argparse.Namespace) -> int:
         }
         for name, text in dynamic.items():
             if isinstance(text, str):
-                dynamic[name], sizes[name] = lengths.computed(text, dims), lengths.computed(text, sizes)
+                dynamic[name], sizes[name] = _computed(name, text, dims), _computed(name, text, sizes)
         sizes = {**sizes, **lengths.derived(model.inputs, sizes)}
         examples = [_example(one, sizes, model.device) for one in model.inputs]
         program = model.program(*examples, dynamic=dynamic)
         _save(program, output, arguments.target)
     except (ValueError, TypeError, NotImplementedError, OSError, TraceError) as error:
         return _failed(str(error))
-    print(f"{output}: {Path(output).stat().st_size / 1e6:.1f} MB\n{program!r}")
+    print(f"{output}: {_told_bytes(Path(output).stat().st_size)}\n{program!r}")
     return 0
+
+
+def _told_bytes(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB"
 
 
 def _failed(why: str) -> int:
@@ -134,12 +138,26 @@ def _dimension(text: str) -> tuple[str, Dim | str]:
         return name, bounds
     least, colon, most = bounds.partition(":")
     if not name or (given and not colon) or not all(one.isdigit() for one in (least, most) if one):
-        raise ValueError(f"expected --dynamic NAME=MIN:MAX, such as --dynamic batch=1:64, got {text!r}")
+        raise ValueError(
+            f"expected --dynamic NAME=MIN:MAX, such as --dynamic batch=1:64, or --size for one length, got {text!r}"
+        )
     if least and most and int(most) < int(least):
         raise ValueError(
             f"--dynamic {text}: the least length is more than the greatest. Give --dynamic {name}={most}:{least}"
         )
     return name, Dim(name, min=int(least or min(1, int(most or 1))), max=int(most) if most else None)
+
+
+def _computed(name: str, text: str, known: dict[str, Any]) -> Any:
+    from ..onnx import lengths
+
+    try:
+        return lengths.computed(text, known)
+    except ValueError as error:
+        raise ValueError(
+            f"--dynamic {name}={text}: {error}. Write arithmetic of whole numbers and of lengths that other --dynamic name, such "
+            f"as --dynamic past --dynamic {name}=past+1"
+        ) from None
 
 
 def _example(described: Any, sizes: dict[str, int], device: Any) -> Any:

@@ -28,7 +28,11 @@ def run(_arguments: argparse.Namespace) -> int:
     devices = _vk.enumerate_devices()
     print("\n\n".join(describe(device) for device in devices))
     if any(device.usable for device in devices) and not any(device.is_default for device in devices):
-        print(f"\nVKARRAY_DEVICE={configuration.current().device!r} names none that can be used.", file=sys.stderr)
+        print(
+            f"\nVKARRAY_DEVICE={configuration.current().device!r} names none that can be used. Set it to an index, a part of a "
+            "name or a UUID of this list, or unset it.",
+            file=sys.stderr,
+        )
     return 0 if any(device.is_default for device in devices) else 1
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import vkarray as vx
 
 from .._vk.timing import timestamps
+from ..errors import VkArrayError
 
 # Work that a CUDA stream is given before a measurement, about half a millisecond: else the time that the host takes to
 # launch the first kernels would count as time of the device.
@@ -294,7 +295,7 @@ class Jax(Library):
 def installed(device: Any, wanted: Iterable[str] | None = None) -> list[Library]:
     """vkarray on a device, then every peer that can be imported and has a device to run on.
 
-    `wanted` are words that names of peers begin with, in any case; None is all.
+    `wanted` are words that names of peers begin with, in any case; None is all. Raises VkArrayError for another word.
     """
     from .bench import vulkan_peers
 
@@ -307,6 +308,9 @@ def installed(device: Any, wanted: Iterable[str] | None = None) -> list[Library]
         "JAX": _jax,
         **vulkan_peers.PEERS,
     }
+    unknown = [word for word in words or () if not any(name.lower().startswith(word) for name in makers)]
+    if unknown:
+        raise VkArrayError(f"--peers {unknown[0]}: no library of that name is measured. They are {', '.join(makers)}.")
     libraries: list[Library] = [Vkarray(device)]
     for name, make in makers.items():
         if words is None or name.lower().startswith(words):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,7 @@ def profiled(path: Path | None) -> Iterator[Profile | None]:
         try:
             seen = stack.enter_context(profile(path))
         except OSError as error:
-            raise VkArrayError(f"--profile: {error}") from None
+            why = str(error).removeprefix("profile: ") if error.errno is None else f"{os.strerror(error.errno)}."
+            raise VkArrayError(f"--profile={path}: the file cannot be written: {why}") from None
         yield seen
     print(seen, seen.kernels(), sep="\n\n", file=sys.stderr)

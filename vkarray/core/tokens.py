@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -31,13 +32,15 @@ class Token:
 
 
 def _noticing(base: type, name: str) -> Callable[..., Any]:
-    original, mirror = getattr(base, name), _MIRRORS.get(name, "")
+    original, operation = getattr(base, name), _OPERATIONS.get(name)
 
     def method(self: Any, *arguments: Any, **options: Any) -> Any:
         values = [plain(one) for one in arguments]
-        found = original(self.plain, *values, **options)
-        if found is NotImplemented and mirror and isinstance(values[0], (int, float, complex)):
-            found = getattr(values[0], mirror)(self.plain)
+        if operation is not None and len(values) == 1 and isinstance(values[0], (int, float, complex)):
+            # As Python does, which asks types that derive from the other one first.
+            found = operation(self.plain, values[0])
+        else:
+            found = original(self.plain, *values, **options)
         if found is not NotImplemented:  # else the other operand, such as an array, says what happens
             for one in (self, *arguments):
                 if isinstance(one, Token):
@@ -47,12 +50,17 @@ def _noticing(base: type, name: str) -> Callable[..., Any]:
     return method
 
 
-_OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow")
-_MIRRORS = {f"__{name}__": f"__r{name}__" for name in _OPERATORS} | {
-    f"__r{name}__": f"__{name}__" for name in _OPERATORS
+def _reflected(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda a, b: function(b, a)
+
+
+# What Python's operators do with two numbers, by the names of methods.
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    f"__{name}__": getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")
 }
-_MIRRORS |= {f"__{one}__": f"__{other}__" for one, other in (["lt", "gt"], ["gt", "lt"], ["le", "ge"], ["ge", "le"])}
-_MIRRORS |= {"__eq__": "__eq__", "__ne__": "__ne__"}
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow"):
+    _function = divmod if _name == "divmod" else getattr(operator, _name)
+    _OPERATIONS |= {f"__{_name}__": _function, f"__r{_name}__": _reflected(_function)}
 
 
 def _methods(base: type) -> dict[str, Any]:

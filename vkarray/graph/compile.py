@@ -25,7 +25,7 @@ from . import dimensions, nest
 from .dimensions import Axes, Dim, Dynamic
 from .executable import Executable, pointers
 from .explain import Explanation, Told
-from .stand_ins import Unrecorded
+from .stand_ins import STANDS, Unrecorded
 from .tape import Mismatch, Tape
 from .trace import Trace, Value
 
@@ -314,6 +314,7 @@ class Compiled:
         copies: list[tuple[Any, dict[Any, Any]]] = []
         given_args = tuple(nest.rebuilt(value, leaf, copies) for value in call.args)
         given_kwargs = {name: nest.rebuilt(value, leaf, copies) for name, value in call.kwargs.items()}
+        objects = nest.objects_of(self.function)
         looks = [(one, (one._buffer, one._shape)) for one in given]
         kept = faults.kept_check(device)
         check = kept or faults.renewed_check(device)
@@ -326,16 +327,24 @@ class Compiled:
             trace.end()
             if kept is None:
                 faults.keep_check(device, None)
+            changed = list(nest.changed(copies))
+            nest.put_back(copies, _is_traced)
+            kept_in = nest.take_back(objects, _is_traced)
         self.streams.update(dict.fromkeys(trace.streams))
         if any(place >= len(numbers) for place in noticed.decide):
             raise TraceError(
                 f"{self.name} draws more random numbers at once than a program can. Draw them outside, and give the arrays as "
                 "arguments."
             )
-        for changed in nest.changed(copies):
+        if changed:
             raise TraceError(
-                f"{self.name} changes an argument of type {type(changed).__name__}, which a compiled function does not keep. "
+                f"{self.name} changes an argument of type {type(changed[0]).__name__}, which a compiled function does not keep. "
                 "Return what is new; arrays may be assigned into."
+            )
+        if kept_in:
+            raise TraceError(
+                f"{self.name} keeps an array in {kept_in[0]}, which a compiled function does not set. Return what is new; arrays "
+                "may be assigned into."
             )
         for one, before in looks:
             if (one._buffer, one._shape) != before:
@@ -344,6 +353,7 @@ class Compiled:
                     "view of the other shape."
                 )
         results: list[VkArray] = []
+        places: dict[int, int] = {}  # an array that is returned twice is one array
 
         def result(value: Any) -> Any:
             if isinstance(value, Token):
@@ -351,8 +361,10 @@ class Compiled:
                 return value.plain
             if type(value) is not VkArray:
                 return value
-            results.append(value)
-            return nest.Place(len(results) - 1)
+            place = places.setdefault(id(value), len(results))
+            if place == len(results):
+                results.append(value)
+            return nest.Place(place)
 
         try:
             form = nest.rebuilt(found, result)
@@ -404,6 +416,13 @@ class Bound(functools.partial[Any]):
     def plain(self) -> Any:
         """The method itself."""
         return MethodType(self.func.function, *self.args)
+
+
+def _is_traced(value: Any) -> bool:
+    """Whether a value means nothing outside of the function that is traced."""
+    return (
+        type(value) in STANDS or isinstance(value, Token) or (type(value) is VkArray and type(value._buffer) is Value)
+    )
 
 
 def _endless(name: str, what: str) -> TypeError:

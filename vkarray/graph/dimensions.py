@@ -25,8 +25,11 @@ class Dim(Symbolic):
     def __init__(self, name: str, *, min: int = 1, max: int | None = None) -> None:
         if not isinstance(name, str):
             raise TypeError(f"Dim: expected a name, got {name!r:.40}.")
-        least = operator.index(min)
-        most = None if max is None else operator.index(max)
+        try:
+            least = operator.index(min)
+            most = None if max is None else operator.index(max)
+        except TypeError:
+            raise TypeError(f"Dim: {name!r} has min={min!r:.40} and max={max!r:.40}. Give whole numbers.") from None
         if least < 0 or (most is not None and most < least):
             raise ValueError(f"Dim: {name!r} has no length between min={min} and max={max}. Give 0 <= min <= max.")
         self.name, self.min, self.max = name, least, most

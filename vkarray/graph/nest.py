@@ -207,8 +207,12 @@ def _is_array(value: Any) -> bool:
     return type(value) in ARRAYS
 
 
+def _holds(value: Any, is_one: Callable[[Any], bool]) -> bool:
+    return is_one(value) or any(_holds(part, is_one) for _, part in parts_of(value) or ())
+
+
 def _holds_arrays(value: Any) -> bool:
-    return _is_array(value) or any(_holds_arrays(part) for _, part in parts_of(value) or ())
+    return _holds(value, _is_array)
 
 
 _MADE: dict[type, Callable[[Any, list[Any]], Any]] = {
@@ -275,6 +279,58 @@ def changed(copies: Sequence[tuple[Any, dict[Any, Any]]]) -> Iterator[Any]:
             now[name] is not before[name] for name in before
         ):
             yield nest
+
+
+def put_back(copies: Sequence[tuple[Any, dict[Any, Any]]], traced: Callable[[Any], bool]) -> None:
+    """Give objects the attributes that they had before code ran for which arrays and numbers stand in.
+
+    What properties keep stays, but for what is `traced`.
+    """
+    for nest, before in copies:
+        kind = _kind_of(type(nest))
+        if kind is None or kind.made is not _object:
+            continue
+        for name, value in _attributes(nest).items():
+            if name not in before and not (_is_kept(nest, name) and _is_free_of(value, traced)):
+                object.__delattr__(nest, name)
+        _with_attributes(nest, before, list(before.values()))
+
+
+def objects_of(function: Any) -> list[tuple[Any, dict[str, Any]]]:
+    """The objects of a method, or of an object that is called, each with its attributes."""
+    found: dict[int, tuple[Any, dict[str, Any]]] = {}
+    waiting = [function.__self__ if isinstance(function, MethodType) else function]
+    while waiting:
+        value = waiting.pop()
+        kind = _kind_of(type(value))
+        if kind is None or id(value) in found:
+            continue
+        found[id(value)] = value, _attributes(value) if kind.made is _object else {}
+        waiting += [part for _, part in kind.parts(value) or ()]
+    return [one for one in found.values() if one[1]]
+
+
+def take_back(objects: Sequence[tuple[Any, dict[str, Any]]], traced: Callable[[Any], bool]) -> list[str]:
+    """Give objects back the attributes in which code has kept what is traced. Returns the names of those that were set."""
+    names = []
+    for nest, before in objects:
+        for name, value in _attributes(nest).items():
+            if value is before.get(name, before) or _is_free_of(value, traced):
+                continue
+            if name in before:
+                _with_attributes(nest, [name], [before[name]])
+            else:
+                object.__delattr__(nest, name)
+            if not _is_kept(nest, name):
+                names.append(f"{type(nest).__name__}.{name}")
+    return names
+
+
+def _is_free_of(value: Any, traced: Callable[[Any], bool]) -> bool:
+    try:
+        return not _holds(value, traced)
+    except RecursionError:  # of objects that refer to each other
+        return False
 
 
 def _is_kept(value: Any, name: Any) -> bool:

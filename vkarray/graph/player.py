@@ -138,7 +138,10 @@ def taped(
     """What plays the calls that a function makes for some arguments. Raises TraceError where no tape can hold them."""
     arrays: list[VkArray] = []
     scalars: list[Any] = []
-    nest.note((args, kwargs), [], arrays, scalars)
+    try:
+        nest.note((args, kwargs), [], arrays, scalars)
+    except TypeError as error:
+        raise TypeError(f"{compiled.name}: {error}") from None
     way = Taped(compiled, axes)
     call = Call(args, kwargs, arrays, scalars, device)
     try:

@@ -8,8 +8,10 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..core.array import VkArray
+from ..core.array import VkArray, operations
 from ..core.tokens import Token
+from ..kernels import overriding
+from ..kernels.overriding import is_numpys
 from . import nest
 from .trace import users_line
 
@@ -59,6 +61,13 @@ class ArrayOnTape:
         found: tuple[NumberOnTape, ...] = self.tape.call(shape_of, (self,), {})
         dynamic = range(len(found)) if self.dynamic is None else self.dynamic
         return tuple(one if axis in dynamic else one.value for axis, one in enumerate(found))
+
+    # NumPy's functions are asked for here. The library's own, which take their place, are what is noted.
+    __array_ufunc__ = VkArray.__array_ufunc__
+
+    def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        own = tuple(VkArray if one is ArrayOnTape else one for one in types)
+        return operations["array_function"](self, function, own, args, kwargs)
 
     def __len__(self) -> int:
         return operator.index(self.tape.call(len, (self,), {}))
@@ -113,7 +122,6 @@ class NumberOnTape:
 
     __slots__ = ("slot", "tape", "value")
 
-    __array_ufunc__ = None  # NumPy's numbers leave what is computed to it
     __class__ = property(lambda self: type(self.value))
 
     def __init__(self, tape: Tape, slot: Slot, value: complex) -> None:
@@ -128,17 +136,31 @@ class NumberOnTape:
         """The number itself: the tape holds for this one alone."""
         return self.tape.call(operator.pos, (self,), {}, True)
 
+    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """What NumPy computes with the number itself, but for arrays of this library."""
+        if any(isinstance(one, VkArray) for one in inputs):
+            return NotImplemented
+        values = [one.decided() if type(one) is NumberOnTape else one for one in inputs]
+        return getattr(function, method)(*values, **options)
+
 
 def _operator(function: Callable[..., Any], reflected: bool = False, fixed: bool = False) -> Callable[..., Any]:
     """A method that computes with a number; where what it returns is `fixed`, the tape holds for this result alone."""
 
     def method(self: NumberOnTape, *others: Any) -> Any:
-        if any(not isinstance(one, nest.NUMBERS) for one in others):
-            return NotImplemented
+        if any(not isinstance(one, nest.NUMBERS) or is_numpys(type(one)) for one in others):
+            # NumPy's numbers and arrays compute with the number itself: what they make has a type of theirs.
+            known = all(is_numpys(type(one)) for one in others)
+            return _with_numpys(function, self, others, reflected) if known else NotImplemented
         given = tuple(one.decided() if isinstance(one, Token) else one for one in others)
         return self.tape.call(function, (*given, self) if reflected else (self, *given), {}, fixed)
 
     return method
+
+
+def _with_numpys(function: Callable[..., Any], number: NumberOnTape, others: tuple[Any, ...], reflected: bool) -> Any:
+    own = number.decided()
+    return function(*others, own) if reflected else function(own, *others)
 
 
 def _conversion(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -185,3 +207,4 @@ _give_operators()
 STANDS = frozenset((ArrayOnTape, NumberOnTape))
 nest.ARRAYS.add(ArrayOnTape)
 nest.LEAVES.update(STANDS)
+overriding.BUILT_IN.update(STANDS)

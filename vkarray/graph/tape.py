@@ -23,6 +23,7 @@ from .. import _vk, configuration
 from .._vk.watch import Watch, watches
 from ..core.array import VkArray
 from ..core.dtypes import DType
+from ..core.operators import is_numpy_array
 from ..core.tokens import Token
 from ..errors import TraceError
 from ..kernels.planned import ByValue
@@ -116,7 +117,7 @@ class Tape:
         """The array or the number itself for what stands for it."""
         if type(value) in STANDS:
             return self.values[value.slot.place]  # type: ignore[index]
-        return value
+        return _of_numbers(value)
 
     def call(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], fixed: bool = False
@@ -164,6 +165,10 @@ class Tape:
 
         form = _mapped(found, leaf)
         self.entries.append(Entry(function, *frozen, form, self.place or users_line()))
+        if function.__name__.startswith(("__i", "in_place")):  # `a[0] += 1` changes no list
+            for one, value in zip(args, given[0], strict=True):
+                if value is found:
+                    return one
         following = iter(stands)
         return _mapped(form, lambda value: next(following) if type(value) is Slot else value)
 
@@ -245,7 +250,17 @@ def _frozen(value: Any) -> Any:
         raise Unrecorded(f"an array of the function's came from elsewhere than a call that is noted, at {users_line()}")
     if isinstance(value, Token):
         return Scalar(value.place)
-    return copy.copy(value) if type(value).__module__ == "numpy" and hasattr(value, "flags") else value
+    return copy.copy(_of_numbers(value)) if type(value).__module__ == "numpy" and hasattr(value, "flags") else value
+
+
+def _of_numbers(value: Any) -> Any:
+    """An array of NumPy's that holds sizes, as `np.arange(x.shape[0])` makes, with the numbers themselves, which decide."""
+    if not is_numpy_array(value) or value.dtype != object:
+        return value
+    made = value.copy()
+    made.flat = numbers = [one.decided() if type(one) is NumberOnTape else one for one in value.flat]
+    kind = next((kind for kind in (complex, float, int) if any(type(one) is kind for one in numbers)), object)
+    return made.astype(kind)
 
 
 # What a call may return besides arrays and numbers: it must be the same at all sizes.

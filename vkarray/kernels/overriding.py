@@ -11,7 +11,8 @@ from typing import Any
 
 from ..core.array import VkArray, operations
 
-_BUILT_IN = frozenset((int, float, complex, bool, str, bytes, list, tuple, range, dict, type(None), VkArray))
+# Types that have no say, to which modules above add theirs.
+BUILT_IN = {int, float, complex, bool, str, bytes, list, tuple, range, dict, type(None), VkArray}
 
 
 def is_numpys(kind: type) -> bool:
@@ -23,7 +24,7 @@ def is_numpys(kind: type) -> bool:
 def stands_for(value: Any) -> Any:
     """The array that an object of another class gives by `__array__`; None for one of NumPy's and for any other object."""
     kind = type(value)
-    if kind in _BUILT_IN or not callable(getattr(kind, "__array__", None)) or is_numpys(kind):
+    if kind in BUILT_IN or not callable(getattr(kind, "__array__", None)) or is_numpys(kind):
         return None
     return value.__array__()
 
@@ -44,13 +45,13 @@ def _asked(values: Sequence[Any], protocol: str) -> Iterator[Any]:
     """The arguments of other classes that have a protocol; the members of a list are arguments as well."""
     for value in values:
         members = value if type(value) in (list, tuple) else (value,)
-        if not _BUILT_IN.issuperset(map(type, members)):
+        if not BUILT_IN.issuperset(map(type, members)):
             # What a trace has in the place of an array is one by its `__class__`.
             yield from (one for one in members if _has(type(one), protocol) and not isinstance(one, VkArray))
 
 
 def _has(kind: type, protocol: str) -> bool:
-    return kind not in _BUILT_IN and hasattr(kind, protocol) and not is_numpys(kind)
+    return kind not in BUILT_IN and hasattr(kind, protocol) and not is_numpys(kind)
 
 
 def overridden(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

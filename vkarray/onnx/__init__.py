@@ -10,6 +10,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from ..extras import needs
+
+needs("vkarray.onnx", "onnx")
+
 from . import graph as _graph
 from . import operators as _operators  # whose rows enter themselves in the table
 from . import precision as _precision

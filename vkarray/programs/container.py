@@ -125,7 +125,10 @@ def parsed(path: Any, text: bytes) -> Any:
 
 
 def write(path: str | os.PathLike[str], parts: Mapping[str, bytes | bytearray | memoryview]) -> None:
-    """Write a file in one step: who reads it meanwhile reads the one before. Raises OSError."""
+    """Write a file in one step: who reads it meanwhile reads the one before. Raises OSError, which names the path.
+
+    A link stays, and the file that it leads to is written. What is no file, such as /dev/null, takes the bytes and stays too.
+    """
     rows: dict[str, dict[str, Any]] = {
         name: {"offset": 0, "length": len(parts[name]), "sha256": hashlib.sha256(parts[name]).hexdigest()}
         for name in PARTS
@@ -136,7 +139,15 @@ def write(path: str | os.PathLike[str], parts: Mapping[str, bytes | bytearray | 
         row["offset"] = _aligned(end)
         end = row["offset"] + row["length"]
     listed = _listed(rows).ljust(width)
-    whole_files.write(Path(path), _content(listed, rows, parts))
+    real, content = Path(os.path.realpath(path)), _content(listed, rows, parts)
+    try:
+        if real.exists() and not real.is_file():
+            with open(real, "wb") as file:
+                file.writelines(content)
+        else:
+            whole_files.write(real, content)
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
 
 
 def _content(

@@ -13,8 +13,10 @@ from ..core import dtypes
 from ..core.array import VkArray
 from ..graph.dimensions import Dim
 from ..graph.lengths import OPERATIONS, Derived
+from ..graph.nest import parts_of
 from ..graph.stand_ins import Slot
-from ..graph.tape import SHORT, Entry, Scalar
+from ..graph.tape import SHORT, Entry, leaves
+from ..ops.beyond.random import Draws
 from .container import Container, damaged, parsed
 from .encoding import Decoder, Encoder, FormDecoder, OwnGenerator, Wrong, noted
 from .names import find
@@ -82,12 +84,23 @@ def written(what: Description, encoder: Encoder) -> dict[str, Any]:
         "outputs": [
             {"name": one.name, "dtype": one.dtype.name, "shape": _lengths(one.shape, dims)} for one in what.outputs
         ],
-        "arguments": encoder(what.arguments),
-        "results": encoder(what.form),
+        "arguments": _of_nest("arguments", what.arguments, encoder),
+        "results": _of_nest("results", what.form, encoder),
         "constants": [_constant(one) for one in encoder.constants],
         "calls": calls,
         "shaders": what.shaders,
     }
+
+
+def _of_nest(called: str, value: Any, encoder: Encoder) -> Any:
+    if called == "arguments" and any(isinstance(one, Draws) for one in leaves(value)):
+        raise TypeError(
+            "a generator of random numbers among its arguments: let the function draw from one that is made outside"
+        )
+    try:
+        return encoder(value)
+    except TypeError as error:
+        raise TypeError(f"{error}, among its {called}") from None
 
 
 def _short(line: str) -> str:
@@ -169,7 +182,7 @@ def read(table: Any) -> Description:
         entries.append(entry)
     return Description(
         _text(fields["name"]), _text(fields["vkarray"]), fields["default_float"], inputs, outputs,
-        _arguments(Decoder(len(inputs), 0, ())(fields["arguments"]), len(inputs)),
+        _arguments(Decoder(len(inputs), 0, kinds)(fields["arguments"]), len(inputs)),
         Decoder(values, numbers, kinds)(fields["results"]), entries, constants, fields["shaders"],
     )  # fmt: skip
 
@@ -297,11 +310,8 @@ def _arguments(nest: Any, count: int) -> Any:
 def _slots(nest: Any) -> Any:
     if type(nest) is Slot:
         yield nest.place
-    elif isinstance(nest, (tuple, list)) and type(nest) is not Scalar:
-        for one in nest:
-            yield from _slots(one)
-    elif isinstance(nest, dict):
-        for one in nest.values():
+    elif type(nest) is slice or isinstance(nest, (tuple, list, dict)):
+        for _, one in parts_of(nest) or ():
             yield from _slots(one)
 
 

@@ -17,7 +17,7 @@ from .. import _vk, errors
 from ..core import dtypes
 from ..core.array import VkArray
 from ..core.dtypes import DType
-from ..graph.nest import Place
+from ..graph.nest import Place, parts_of
 from ..graph.stand_ins import Slot
 from ..graph.tape import Raised, Scalar
 from ..ops.beyond.random import Draws
@@ -97,7 +97,16 @@ class Encoder:
         for tag, (is_one, encode) in _ENCODED.items():
             if is_one(value):
                 return {tag: encode(self, value)}
-        raise TypeError(f"{value!r:.60}, of type {kind.__name__}")
+        if isinstance(value, dict) and parts_of(value) is not None:
+            raise TypeError(f"a dictionary of type {kind.__name__} with the keys {list(value)!r:.60}")
+        raise TypeError(
+            f"{value!r:.60}, of type {kind.__name__}" if parts_of(value) is None else f"a nest of type {kind.__name__}"
+        )
+
+
+def is_numpys_type(value: Any) -> bool:
+    """Whether a value is a type of elements as NumPy has it. A file has the library's own in its place."""
+    return isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic))
 
 
 def _list(encoder: Encoder, values: Any) -> list[Any]:
@@ -115,10 +124,7 @@ _ENCODED: dict[str, tuple[Callable[[Any], bool], Callable[[Encoder, Any], Any]]]
     "numpy_scalar": (lambda one: isinstance(one, np.generic), Encoder.constant),
     "complex": (lambda one: type(one) is complex, lambda encoder, one: [encoder(one.real), encoder(one.imag)]),
     "dtype": (lambda one: isinstance(one, DType), lambda encoder, one: one.name),
-    "numpy_dtype": (
-        lambda one: isinstance(one, np.dtype) or (isinstance(one, type) and issubclass(one, np.generic)),
-        lambda encoder, one: dtypes.as_dtype(one, "save").name,
-    ),
+    "numpy_dtype": (is_numpys_type, lambda encoder, one: dtypes.as_dtype(one, "save").name),
     "class": (lambda one: isinstance(one, type) and one in _CLASSES.values(), lambda encoder, one: one.__name__),
     "slice": (lambda one: type(one) is slice, lambda encoder, one: _list(encoder, (one.start, one.stop, one.step))),
     "ellipsis": (lambda one: one is Ellipsis, lambda encoder, one: None),

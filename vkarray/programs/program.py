@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import _vk, configuration
 from ..core.array import VkArray
+from ..core.dtypes import DType, as_dtype
 from ..graph import nest
 from ..graph.compile import Bound, Compiled
 from ..graph.dimensions import Dim, Dynamic
@@ -20,7 +21,7 @@ from ..ops.beyond.random import Draws, Philox, RandomState
 from ..shaders.source import bring
 from . import container, description, tensors
 from .description import Description
-from .encoding import Constant, Encoder, OwnDevice, OwnGenerator
+from .encoding import Constant, Encoder, OwnDevice, OwnGenerator, is_numpys_type
 from .fitting import varying
 from .names import version
 from .signature import (
@@ -64,6 +65,11 @@ class Program:
             function = function.plain
         if not callable(function):
             raise TypeError(f"Program: expected a function, got {function!r:.60}.")
+        if not isinstance(args, Sequence) or isinstance(args, str):
+            raise TypeError(
+                f"Program: got arguments of type {type(args).__name__}. Expected a tuple of all arguments, such as (x,) for one "
+                "array."
+            )
         compiled = Compiled(function, None)
         args, kwargs = tuple(args), dict(kwargs or {})
         leaves = [value for _, value in leaves_of((args, kwargs))]
@@ -90,8 +96,26 @@ class Program:
         Raises TypeError and ValueError for arguments of other types, shapes and lengths than the inputs have.
         """
         leaves: list[Any] = []
-        self._collect(self._arguments, (args, kwargs), leaves, "its arguments")
+        self._collect(self._arguments, self._by_place(args, kwargs), leaves, "its arguments")
         return self.with_inputs(leaves)
+
+    def _by_place(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Arguments as the nest has them, some of which may come by name. Raises TypeError for missing and unknown ones."""
+        placed, named = self._arguments
+        given, others = list(args), dict(kwargs)
+        for form in placed[len(args) :]:
+            first = next((one for one in leaves(form) if type(one) is Slot), None)
+            name = "" if first is None else self.inputs[first.place].name.partition("[")[0]
+            if name not in others or name in named:
+                break
+            given.append(others.pop(name))
+        if len(given) != len(placed) or others.keys() != named.keys():
+            got = ", ".join([*[type(one).__name__ for one in args], *[f"{name}=" for name in kwargs]]) or "nothing"
+            raise TypeError(
+                f"{self.name}: got {got}; expected {len(placed) + len(named)} arguments, which hold {len(self.inputs)} inputs: "
+                f"{', '.join(map(str, self.inputs)) or 'none'}."
+            )
+        return tuple(given), others
 
     def with_inputs(self, leaves: Sequence[Any]) -> Any:
         """The same for arrays and numbers in the order of `inputs`, without the nest that they come in."""
@@ -193,6 +217,7 @@ class Program:
         Raises TypeError for what files cannot hold, such as kernels of users, ValueError for an unknown target, FeatureError where
         devices of a target lack a type that the program takes, and OSError where the file cannot be written.
         """
+        targets = (targets,) if isinstance(targets, str) else targets
         encoder, tape = Encoder(), self._player.tape
         shaders = collect(tape, self.inputs, self._sizes, self.device, self.default_float, targets)
         what = Description(
@@ -221,13 +246,14 @@ class Program:
         self = cls.__new__(cls)
         self.device = device if isinstance(device, _vk.Device) else _vk.open_device(device)
         self.name, self.default_float, self._sizes = what.name, what.default_float, {}
-        self.inputs, self.outputs, self._arguments = what.inputs, what.outputs, what.arguments
+        self.inputs, self.outputs = what.inputs, what.outputs
         most = self.device.physical.heap_bytes if memory is None else memory
         key = file.checksum, self.device
         weights = _loaded.setdefault(key, Weights(what, kept, self.device))
         drawing: dict[int, RandomState] = {}
-        self._player = Player(_tape(what, weights, drawing, self.device), self.device, what.default_float, most)
-        self._player.own = lambda: _tape(what, Weights(what, kept, self.device), drawing, self.device)
+        self._arguments = _bound(what.arguments, weights, drawing)
+        self._player = Player(_tape(what, weights, drawing), self.device, what.default_float, most)
+        self._player.own = lambda: _tape(what, Weights(what, kept, self.device), drawing)
         self.weights = weights  # which is shared as long as a program has it
         return self
 
@@ -238,7 +264,7 @@ class Program:
             return
         parts = nest.parts_of(form)
         if parts is None:
-            if type(value) is not type(form) or value != form:
+            if not _alike(form, value):
                 raise ValueError(
                     f"{self.name}: expected {form!r:.40} among {path}, for which it was made, got {value!r:.40}."
                 )
@@ -340,23 +366,26 @@ class Weights:
 _loaded: weakref.WeakValueDictionary[tuple[bytes, _vk.Device], Weights] = weakref.WeakValueDictionary()
 
 
-def _tape(what: Description, weights: Weights, drawing: dict[int, RandomState], device: _vk.Device) -> Tape:
+def _bound(value: Any, weights: Weights, drawing: dict[int, RandomState]) -> Any:
+    """A nest of a file with the arrays, the device and the generators of random numbers that stand-ins stand for."""
+    if type(value) is Constant:
+        return weights[value]
+    if type(value) is OwnDevice:
+        return weights.device
+    if type(value) is OwnGenerator:
+        if value.place not in drawing:
+            drawing[value.place] = RandomState(device=weights.device)
+        return drawing[value.place]
+    if type(value) is slice or isinstance(value, (tuple, list, dict)):
+        return nest.mapped(value, lambda part: _bound(part, weights, drawing))
+    return value
+
+
+def _tape(what: Description, weights: Weights, drawing: dict[int, RandomState]) -> Tape:
     """The calls of a file, with arrays of a device for its constants, and its generators of random numbers."""
 
     def bound(value: Any) -> Any:
-        if type(value) is Constant:
-            return weights[value]
-        if type(value) is OwnDevice:
-            return device
-        if type(value) is OwnGenerator:
-            if value.place not in drawing:
-                drawing[value.place] = RandomState(device=device)
-            return drawing[value.place]
-        if type(value) is slice:
-            return slice(bound(value.start), bound(value.stop), bound(value.step))
-        if isinstance(value, (tuple, list, dict)):
-            return nest.mapped(value, bound)
-        return value
+        return _bound(value, weights, drawing)
 
     tape = Tape(what.name, bool(dims_of(what.inputs)))
     tape.values = None
@@ -366,6 +395,18 @@ def _tape(what: Description, weights: Weights, drawing: dict[int, RandomState], 
     tape.form = bound(what.form)
     tape.decide_by((), ())
     return tape
+
+
+def _alike(form: Any, value: Any) -> bool:
+    """Whether an argument is the one that a program was made for. -0.0 is not 0.0, and NaN is NaN."""
+    if isinstance(form, DType) and is_numpys_type(value):
+        value = as_dtype(value, "Program")
+    if type(value) is not type(form):
+        return False
+    keys: tuple[list[Any], list[Any]] = ([], [])
+    for one, key in zip((form, value), keys, strict=True):
+        nest.note(one, key, [], [])
+    return keys[0] == keys[1]
 
 
 def _shown(value: Any) -> str:

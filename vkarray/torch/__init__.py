@@ -9,6 +9,10 @@ What has no shader yet runs on the CPU and is counted: `fallbacks`, `reset_fallb
 
 from __future__ import annotations
 
+from ..extras import needs
+
+needs("vkarray.torch", "torch")
+
 from . import device
 from .dispatch import fallback
 

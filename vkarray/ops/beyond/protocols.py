@@ -8,7 +8,6 @@ from typing import Any
 
 from ...core.array import VkArray, operations
 from ...core.operators import EQUALITY, is_numpy_array
-from ...io.interchange import to_numpy
 
 # Functions that write values out as text or bytes: NumPy's own do that with the values on the host.
 _ON_THE_HOST = {
@@ -44,23 +43,20 @@ def array_function(x: VkArray, function: Any, types: Any, args: tuple[Any, ...],
             f"numpy.{function.__name__}: vkarray has no function of that name to compute it on the device. Convert the array "
             f"with numpy.asarray first."
         )
-    device = x._device
-    return own(
-        *(_on_device(one, device) for one in args), **{name: _on_device(one, device) for name, one in kwargs.items()}
-    )
+    return own(*(_beside(x, one) for one in args), **{name: _beside(x, one) for name, one in kwargs.items()})
 
 
-def _on_device(value: Any, device: Any) -> Any:
+def _beside(x: VkArray, value: Any) -> Any:
     """An argument with vkarray's arrays in place of NumPy's: who calls NumPy's function with both asks for them together."""
     if isinstance(value, (list, tuple)) and any(type(one).__module__ == "numpy" for one in value):
-        return type(value)(_on_device(one, device) for one in value) if type(value) in (list, tuple) else value
+        return type(value)(_beside(x, one) for one in value) if type(value) in (list, tuple) else value
     found: Any = value
     of_numbers = is_numpy_array(found) and found.dtype.kind in "biufc"
-    return operations["asarray"](found, device=device) if of_numbers else value
+    return operations["asarray"](found, device=x.device) if of_numbers else value
 
 
 def _on_host(value: Any) -> Any:
-    return to_numpy(value) if type(value) is VkArray else value
+    return value.__array__() if isinstance(value, VkArray) else value
 
 
 def array_ufunc(x: VkArray, function: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -75,8 +71,8 @@ def array_ufunc(x: VkArray, function: Any, method: str, *inputs: Any, **kwargs: 
     name = function.__name__
     if name in EQUALITY and isinstance(inputs[0], np.ndarray) and inputs[0].ndim and not kwargs:
         return getattr(function, method)(*map(_on_host, inputs))  # as `==` of vkarray's arrays with NumPy's
-    if inputs and type(inputs[0]) is VkArray and method == "__call__":
-        inputs = tuple(_on_device(one, x._device) for one in inputs)
+    if inputs and isinstance(inputs[0], VkArray) and method == "__call__":
+        inputs = tuple(_beside(x, one) for one in inputs)
     # A scalar comes as itself or, compared, as an array of 0 dimensions.
     inputs = tuple(one[()] if isinstance(one, np.ndarray) and one.ndim == 0 else one for one in inputs)
     for one in (*inputs, *(kwargs.get("out") or ())):

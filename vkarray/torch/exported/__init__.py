@@ -210,7 +210,7 @@ class _Export:
                 advice = "call model.eval() before" if self.model.training else "let the model return what is new"
                 reason = f"the model writes to it, and a program keeps nothing from call to call; {advice}"
                 found.append(of_text(f"the buffer {spec.target}", reason))
-            elif spec.kind.name != "USER_OUTPUT":
+            elif spec.kind.name not in ("USER_OUTPUT", "TOKEN"):  # the latter keeps what has effects in order
                 reason = "the model writes to it, and a program changes no argument; let the model return what is new"
                 found.append(of_text(f"the argument {spec.target}", reason))
         return found

@@ -22,8 +22,11 @@ _NAMES = {
     "square": "square", "tan": "tan", "tanh": "tanh", "trunc": "trunc", "conj_physical": "conj", "_conj": "conj",
     "rad2deg": "rad2deg", "deg2rad": "deg2rad", "i0": "i0", "special_i0": "i0",
     **{f"bitwise_{name}.{kind}": f"bitwise_{name}" for name in ("and", "or", "xor") for kind in ("Tensor", "Scalar")},
-    **{f"bitwise_left_shift.{kind}": "bitwise_left_shift" for kind in ("Tensor", "Tensor_Scalar")},
-    **{f"bitwise_right_shift.{kind}": "bitwise_right_shift" for kind in ("Tensor", "Tensor_Scalar")},
+    **{
+        f"bitwise_{side}_shift.{kind}": f"bitwise_{side}_shift"
+        for side in ("left", "right") for kind in ("Tensor", "Tensor_Scalar", "Scalar_Tensor")
+    },
+    **{f"__{side[0]}shift__.{kind}": f"bitwise_{side}_shift" for side in ("left", "right") for kind in ("Tensor", "Scalar")},
     **{f"__{name}__.{kind}": f"bitwise_{name}" for name in ("and", "or", "xor") for kind in ("Tensor", "Scalar")},
 }  # fmt: skip
 _COMPARISONS = {

@@ -10,10 +10,15 @@ import vkarray as vx
 from ..table import row
 
 
-@row("linalg_inv_ex", "inverse")
+@row("linalg_inv_ex", "linalg_inv", "inverse")
 def _invert(call: Any, x: Any, check_errors: bool = False) -> Any:
     found = vx.linalg.inv(x)
-    return found if call.name == "inverse" else (found, None)
+    return (found, None) if call.name == "linalg_inv_ex" else found
+
+
+@row("linalg_solve")
+def _solution(call: Any, a: Any, b: Any, left: bool = True) -> Any:
+    return _solve(call, a, b, left)[0]
 
 
 @row("_linalg_solve_ex", "linalg_solve_ex")
@@ -27,10 +32,10 @@ def _solve(call: Any, a: Any, b: Any, left: bool = True, check_errors: bool = Fa
     return vx.squeeze(vx.linalg.solve(a, vx.expand_dims(b, axis=-1)), axis=-1), None, None, None
 
 
-@row("linalg_cholesky_ex", "cholesky")
+@row("linalg_cholesky_ex", "linalg_cholesky", "cholesky")
 def _cholesky(call: Any, x: Any, upper: bool = False, check_errors: bool = False) -> Any:
     found = vx.linalg.cholesky(x, upper=upper)
-    return found if call.name == "cholesky" else (found, None)
+    return (found, None) if call.name == "linalg_cholesky_ex" else found
 
 
 @row("_linalg_det")
