@@ -92,7 +92,8 @@ def test_forked_numbers_leave_no_trace():
         expected = torch.rand(4, device="vulkan").cpu()
         torch.manual_seed(3)
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", ".*available devices, and you have used fork_rng")  # where there are several
+            # Where there are several devices.
+            warnings.filterwarnings("ignore", ".*available devices, and you have used fork_rng")
             with torch.random.fork_rng(device_type="vulkan", **arguments):
                 torch.manual_seed(9)
                 torch.rand(4, device="vulkan")
