@@ -198,6 +198,54 @@ def test_numbers_among_arguments(text: str) -> None:
     compare(lambda n: eval(text, {"n": n, "np": np}))
 
 
+# Bools where numbers are taken: which functions count them, which keep them and which refuse them.
+OF_BOOLS = (
+    "a ** 2", "a ** True", "a ** 2.0", "a ** a", "2 ** a", "n.power(a, 2)", "n.square(a)", "n.conj(a)", "n.conjugate(a)",
+    "a.conj()", "a.conjugate(n.zeros(3))", "n.gradient(a)", "n.gradient(a, edge_order=2)", "n.gradient(f, a)",
+    "n.diff(a)", "n.ediff1d(a)", "n.ptp(a)", "n.trapezoid(f, a)", "n.clip(a, False, True)", "n.clip(a, a, True)", "n.clip(a, 0, 1)",
+    "n.clip(a, np.False_, a)", "n.round(a)", "n.round(a, 1)", "n.around(a, -1)", "a.round()",
+    "n.repeat(f, a)", "f.repeat([True, True, False])",
+    "n.repeat(f, True)", "n.repeat(f, f)", "n.repeat(f, [1.5, 1, 1])", "n.unravel_index(a, (2, 2))", "n.unravel_index(f, (2, 2))",
+    "n.ravel_multi_index((a, a), (2, 2))", "n.ravel_multi_index((a, [1, 1, 1]), (2, 2))", "n.sum(a)", "n.cumsum(a)", "n.nanprod(a)",
+    "n.bincount(a)", "n.digitize(a, [0, 1])", "n.average(f, weights=a)", "n.vander(a)", "n.kron(a, a)", "n.convolve(a, a)",
+    "n.where(a, a, 2)", "n.pad(a, 1)", "n.pad(a, 1, mode='maximum')",
+    "n.angle(a)", "n.sign(a)", "n.positive(a)", "a - a", "n.left_shift(a, 1)",
+    "n.heaviside(a, a)", "n.divmod(a, n.ones_like(a))",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", OF_BOOLS)
+def test_bools_among_numbers(text: str) -> None:
+    def call(n: Any) -> Any:
+        names = {"a": n.asarray([True, False, True]), "f": n.asarray([1.0, 2.0, 4.0])}
+        return eval(text, {"n": n, "np": np, **names})
+
+    compare(call)
+
+
+# A progression from, to or in steps of uint64 numbers has a floating type, which NumPy finds for these and int64.
+PROGRESSIONS = (
+    "n.arange(np.uint64(3))", "n.arange(np.uint64(3), 9)", "n.arange(0, np.uint64(9), 2)", "n.arange(1, 9, np.uint64(2))",
+    "n.arange(n.asarray(3, dtype='u8'))", "n.arange(np.uint64(3), dtype='u8')", "n.arange(np.uint64(3), dtype='f4')",
+    "n.arange(np.uint64(2**63), np.uint64(2**63 + 2**14), 2**12)", "n.arange(np.uint32(3))", "n.arange(np.int8(1), np.uint16(5))",
+    "n.arange(np.float16(3))",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", PROGRESSIONS)
+def test_types_of_progressions(text: str) -> None:
+    compare(lambda n: eval(text, {"n": n, "np": np}))
+
+
+def test_the_conjugate_of_real_numbers_is_the_array_itself() -> None:
+    for n in (np, vx):
+        for values in ([True], [1], [1.5]):
+            x = n.asarray(values)
+            assert x.conj() is x
+        z = n.asarray([1j])
+        assert z.conj() is not z
+
+
 REFUSED = (
     "n.delete(n.arange(5), True)", "n.delete(n.arange(5), False)", "n.delete(n.arange(5), [True, False])",
     "n.nanargmin(n.zeros((0, 3)), axis=1)", "n.nanargmax(n.zeros((3, 0)), axis=0)", "n.nanargmin(n.zeros((0, 3)), axis=0)",
