@@ -225,6 +225,8 @@ REFUSED = {
     "steps of nothing": (ZeroDivisionError, "np.arange(0, 10, 0)"),
     "another stack beside its type": (TypeError, "np.stack([np.ones(2)], out=np.ones((1, 2)), dtype=np.float64)"),
     "a clip of another kind": (TypeError, "np.arange(5.0).clip(1, 3, out=np.zeros(5, int))"),
+    "limits of another kind": (ValueError, "np.finfo(np.int32)"),
+    "limits of floats as of integers": (ValueError, "np.iinfo(np.float32)"),
     "an array as index": (TypeError, "range(np.array([1]))"),
 }
 

@@ -160,7 +160,11 @@ def _spaced_arrays(start: VkArray, stop: VkArray, num: int, endpoint: bool, axis
     places = arithmetic_progression(0, 1, num, distance._dtype, distance._device)._view(
         (num, *(1,) * rank), (1, *(0,) * rank)
     )
-    result = places * (distance / max(intervals, 1)) + start
+    steps = distance / max(intervals, 1)
+    # As NumPy: where one is so short that it is 0, each place is a part of the distance.
+    short = operations["any"](operations["equal"](steps, 0))
+    parts = operations["where"](short, places / max(intervals, 1) * distance, places * steps)
+    result = parts + start
     if endpoint and num > 1:
         result[-1, ...] = stop
     order = list(range(1, rank + 1))
