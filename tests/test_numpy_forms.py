@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from against_numpy import compare, outcome, stand_in, supported
+from against_numpy import Raised, compare, outcome, same, stand_in, supported
 
 import vkarray as vx
 
@@ -201,15 +201,14 @@ def test_numbers_among_arguments(text: str) -> None:
 # Bools where numbers are taken: which functions count them, which keep them and which refuse them.
 OF_BOOLS = (
     "a ** 2", "a ** True", "a ** 2.0", "a ** a", "2 ** a", "n.power(a, 2)", "n.square(a)", "n.conj(a)", "n.conjugate(a)",
-    "a.conj()", "a.conjugate(n.zeros(3))", "n.gradient(a)", "n.gradient(a, edge_order=2)", "n.gradient(f, a)",
-    "n.diff(a)", "n.ediff1d(a)", "n.ptp(a)", "n.trapezoid(f, a)", "n.clip(a, False, True)", "n.clip(a, a, True)", "n.clip(a, 0, 1)",
-    "n.clip(a, np.False_, a)", "n.round(a)", "n.round(a, 1)", "n.around(a, -1)", "a.round()",
-    "n.repeat(f, a)", "f.repeat([True, True, False])",
-    "n.repeat(f, True)", "n.repeat(f, f)", "n.repeat(f, [1.5, 1, 1])", "n.unravel_index(a, (2, 2))", "n.unravel_index(f, (2, 2))",
-    "n.ravel_multi_index((a, a), (2, 2))", "n.ravel_multi_index((a, [1, 1, 1]), (2, 2))", "n.sum(a)", "n.cumsum(a)", "n.nanprod(a)",
-    "n.bincount(a)", "n.digitize(a, [0, 1])", "n.average(f, weights=a)", "n.vander(a)", "n.kron(a, a)", "n.convolve(a, a)",
-    "n.where(a, a, 2)", "n.pad(a, 1)", "n.pad(a, 1, mode='maximum')",
-    "n.angle(a)", "n.sign(a)", "n.positive(a)", "a - a", "n.left_shift(a, 1)",
+    "a.conj()", "a.conjugate(n.zeros(3))", "n.gradient(a)", "n.gradient(a, edge_order=2)", "n.gradient(f, a)", "n.diff(a)",
+    "n.ediff1d(a)", "n.ptp(a)", "n.trapezoid(f, a)", "n.clip(a, False, True)", "n.clip(a, a, True)", "n.clip(a, 0, 1)",
+    "n.clip(a, np.False_, a)", "n.round(a)", "n.round(a, 1)", "n.around(a, -1)", "a.round()", "n.repeat(f, a)",
+    "f.repeat([True, True, False])", "n.repeat(f, True)", "n.repeat(f, f)", "n.repeat(f, [1.5, 1, 1])",
+    "n.unravel_index(a, (2, 2))", "n.unravel_index(f, (2, 2))", "n.ravel_multi_index((a, a), (2, 2))",
+    "n.ravel_multi_index((a, [1, 1, 1]), (2, 2))", "n.sum(a)", "n.cumsum(a)", "n.nanprod(a)", "n.bincount(a)",
+    "n.digitize(a, [0, 1])", "n.average(f, weights=a)", "n.vander(a)", "n.kron(a, a)", "n.convolve(a, a)", "n.where(a, a, 2)",
+    "n.pad(a, 1)", "n.pad(a, 1, mode='maximum')", "n.angle(a)", "n.sign(a)", "n.positive(a)", "a - a", "n.left_shift(a, 1)",
     "n.heaviside(a, a)", "n.divmod(a, n.ones_like(a))",
 )  # fmt: skip
 
@@ -221,6 +220,46 @@ def test_bools_among_numbers(text: str) -> None:
         return eval(text, {"n": n, "np": np, **names})
 
     compare(call)
+
+
+# What becomes of results that `out` has another type for: NumPy refuses some, and here no fewer types are taken.
+WRITTEN = (
+    "n.take(f, [0, 1], out=out)", "n.take(f, [0, 1], mode='clip', out=out)", "f.take([1, 0], out=out)",
+    "n.choose([0, 1], [f, f], out=out)", "n.compress([1, 1], f, out=out)", "f.compress([1, 1], out=out)",
+    "n.var(m, axis=0, out=out)", "m.var(0, out=out)", "n.std(m, axis=0, out=out)", "n.mean(m, axis=0, out=out)",
+    "n.median(m, axis=0, out=out)", "n.percentile(m, 50, axis=0, out=out)", "n.nanmax(m, axis=0, out=out)",
+    "n.nanmin(m, axis=0, out=out)", "n.nanmedian(m, axis=0, out=out)", "n.nanvar(m, axis=0, out=out)",
+    "n.nanpercentile(m, 50, axis=0, out=out)", "n.nanquantile(m, 0.5, axis=0, out=out)", "n.argmax(m, axis=0, out=out)",
+    "m.argmin(0, out=out)", "n.sum(m, axis=0, out=out)", "n.cumsum(f, out=out)", "n.max(m, axis=0, out=out)",
+    "n.clip(f, 0, 1, out=out)", "n.add(f, f, out=out)", "n.round(f, out=out)", "n.concatenate([f[:1], f[:1]], out=out)",
+    "n.trace(m[..., None] + f, out=out)",
+)  # fmt: skip
+KINDS = (
+    ("float64", "int32"),
+    ("int32", "float32"),
+    ("float64", "float32"),
+    ("float32", "bool"),
+    ("int64", "uint8"),
+    ("bool", "int32"),
+)
+
+
+@pytest.mark.parametrize(("given", "kind"), KINDS)
+@pytest.mark.parametrize("text", WRITTEN)
+def test_results_in_an_array_of_another_type(text: str, given: str, kind: str) -> None:
+    if {*supported((given, kind))} != {given, kind}:
+        pytest.skip(f"the device has no {given} or no {kind}")
+
+    def call(n: Any) -> Any:
+        out, m = n.zeros(2, dtype=kind), n.asarray([[1, 0], [3, 4]]).astype(given)
+        found = eval(text, {"n": n, "f": n.asarray([1, 0]).astype(given), "m": m, "out": out})
+        return [found, out]
+
+    expected, found = outcome(call, np), outcome(call, vx)
+    if not isinstance(expected, Raised):
+        assert not same(expected, found)
+    elif isinstance(found, Raised):
+        assert isinstance(found.error, TypeError)
 
 
 # A progression from, to or in steps of uint64 numbers has a floating type, which NumPy finds for these and int64.

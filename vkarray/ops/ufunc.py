@@ -242,8 +242,15 @@ def mask(function: str, where: Any, x: VkArray) -> VkArray:
     return operations["broadcast_to"](_mask(function, where, x), x._shape)
 
 
+# Functions whose results NumPy converts to any type that `out` has; others' stay of their kind.
+_TO_ANY_TYPE = {
+    "argmax", "argmin", "choose", "compress", "mean", "median", "nanmax", "nanmedian", "nanmin", "nanpercentile", "nanquantile",
+    "take", "var",
+}  # fmt: skip
+
+
 def write(
-    function: str, target: Any, result: VkArray, where: Any = True, casting: str = "same_kind", broadcasts: bool = False
+    function: str, target: Any, result: VkArray, where: Any = True, casting: str = "", broadcasts: bool = False
 ) -> VkArray:  # fmt: skip
     """Write a result into `out` and return that; with `where`, only there, and into zeros for None.
 
@@ -259,6 +266,7 @@ def write(
         raise TypeError(
             f"{function}: expected a vkarray array as out, got {type(target).__name__}. Use vkarray.empty_like."
         )
+    casting = casting or ("unsafe" if function in _TO_ANY_TYPE else "same_kind")
     if casting != "unsafe" and not can_cast(result._dtype, target._dtype, casting):
         raise TypeError(
             f"{function}: a result of {result._dtype} cannot be written to out of {target._dtype} with casting={casting!r}. "
