@@ -51,6 +51,8 @@ def _check_exponents(base: Any, exponent: Any) -> tuple[Any, Any]:
     if not all(one._dtype.kind in "iub" if type(one) is VkArray else isinstance(one, int) for one in (base, exponent)):
         return base, exponent
     if type(exponent) is VkArray:
+        if type(base) is VkArray and base._dtype is dtypes.uint64 and exponent._dtype.kind == "i":
+            return base, exponent  # of which the common type is a floating one
         lowest, largest = promotion.integer_range(exponent._dtype) if exponent._dtype.kind == "i" else (0, 0)
         if lowest and (type(base) is VkArray or within(base, lowest, largest)):  # other numbers are refused
             if type(base) is VkArray:  # before the device looks: a call that fails leaves no check
