@@ -12,7 +12,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from reference import host_dtype, supported
+from reference import flushes_subnormals, host_dtype, supported
 
 import vkarray as vx
 from vkarray.core import dtypes
@@ -217,6 +217,18 @@ def test_linspace_whose_bounds_are_far_apart(dtype):
     np.testing.assert_allclose(values, expected, rtol=2 * vx.finfo(dtype).eps, atol=0)
     assert values[2] == 0
     np.testing.assert_array_equal(np.asarray(vx.linspace(1, math.inf, 3, dtype=dtype))[1:], [np.inf, np.inf])
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in FLOATS if dtype in CATEGORIES["real floating"]], ids=str)
+def test_linspace_between_arrays_whose_distance_has_no_such_part(dtype):
+    tiny = vx.finfo(dtype).smallest_normal * vx.finfo(dtype).eps
+    if flushes_subnormals(dtype) and dtype is not vx.float16:
+        pytest.skip("the driver turns subnormal numbers into zero")
+    for first, last, num in ((0, 5, 11), (-6, 3, 20), (7, 7, 3)):
+        bounds = (vx.asarray(np.array([one * tiny]).astype(host_dtype(dtype)), dtype=dtype) for one in (first, last))
+        got = np.asarray(vx.linspace(*bounds, num))[:, 0].astype(np.float64) / tiny
+        assert np.abs(got - np.linspace(first, last, num)).max() <= 1
+        assert (got[0], got[-1]) == (first, last)
 
 
 @pytest.mark.parametrize("name", ["linspace", "logspace", "geomspace"])

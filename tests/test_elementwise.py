@@ -73,10 +73,9 @@ def reference(name: str, arguments: list[np.ndarray]):
         first, second = arguments
         known = reference({"fmax": "maximum", "fmin": "minimum"}[name], arguments)
         return np.where(np.isnan(first), second, np.where(np.isnan(second), first, known))
-    if name == "spacing":  # NumPy's of float16 numbers below 0 is that towards 0
+    if name == "spacing":  # ml_dtypes has a negative one of the bfloat16 number -0
         (x,) = arguments
-        away = np.nextafter(x, np.copysign(np.array(np.inf, x.dtype), x)) - x
-        return np.where(x == 0, np.abs(away), away)
+        return np.where(x == 0, np.abs(np.spacing(x)), np.spacing(x))
     return getattr(np, name)(*arguments)
 
 

@@ -316,7 +316,7 @@ ERRORS = {
         TypeError, "astype: complex64 has no float32 value. Take vkarray.real(x), vkarray.imag(x) or abs(x).",
     ),
     "vx.finfo(vx.int8)": (
-        TypeError,
+        ValueError,
         "finfo: expected floating-point (float16, bfloat16, float32, float64, complex64, complex128), got int8. Convert it "
         "with astype.",
     ),

@@ -427,7 +427,6 @@ def test_shifts(name, axes):
         (lambda x: vx.fft.fft(1.5), IndexError, "fft: "),
         (lambda x: vx.fft.fftn(x, s=(4,), axes=(0, 1)), ValueError, "fftn: expected as many lengths as axes"),
         (lambda x: vx.fft.fftn(x, s="4", axes=(0,)), TypeError, "fftn: expected an integer or a sequence of integers as s"),
-        (lambda x: vx.fft.fftn(x, axes=(0, -2)), ValueError, "fftn: axis .* names a dimension twice"),
         (lambda x: vx.fft.irfftn(x, axes=()), ValueError, "irfftn: expected at least one axis"),
         (lambda x: vx.fft.fftfreq(0), ValueError, "fftfreq: expected a number of points"),
         (lambda x: vx.fft.rfftfreq(4, d=0.0), ValueError, "rfftfreq: the sample spacing d is 0"),

@@ -13,6 +13,7 @@ import vkarray as vx
 TYPES = [str(one) for one in supported([vx.float32, vx.float64, vx.complex64, vx.complex128, vx.int32])]
 LINES = ((), (5,), (8, 0), (None, 1, "ortho"), (6, -1, "forward"), (None, 0, None))
 PLANES = ((), ((3, 4),), ((3, 4), (0, 1)), (None, (1, 0)), (None, None, "ortho"))
+REPEATED = ((None, (0, 0)), (None, (1, 1)), (None, (1, 0, 1)), ((3, 5, 4), (0, 0, 1)), ((5, 8), (-1, 1), "ortho"))
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -44,6 +45,13 @@ def test_results_in_an_array_that_exists(name: str) -> None:
         out = vx.zeros_like(expected)
         assert function(x, out=out) is out
         np.testing.assert_array_equal(np.asarray(out), np.asarray(expected))
+
+
+@pytest.mark.parametrize("name", ["fft2", "ifft2", "fftn", "ifftn", "rfft2", "rfftn", "irfft2", "irfftn"])
+def test_axes_that_are_named_twice(name: str) -> None:
+    for dtype in ("float32",) if name.startswith("r") else ("float32", "complex64"):
+        for arguments in REPEATED:
+            check(getattr(vx.fft, name), getattr(np.fft, name), values(dtype, (4, 6)), *arguments, tolerance=1e-5)
 
 
 def test_lists_results_and_errors() -> None:

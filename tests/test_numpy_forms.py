@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from against_numpy import compare, outcome, stand_in, supported
+from against_numpy import Raised, compare, outcome, same, stand_in, supported
 
 import vkarray as vx
 
@@ -198,11 +198,103 @@ def test_numbers_among_arguments(text: str) -> None:
     compare(lambda n: eval(text, {"n": n, "np": np}))
 
 
+# Bools where numbers are taken: which functions count them, which keep them and which refuse them.
+OF_BOOLS = (
+    "a ** 2", "a ** True", "a ** 2.0", "a ** a", "2 ** a", "n.power(a, 2)", "n.square(a)", "n.conj(a)", "n.conjugate(a)",
+    "a.conj()", "a.conjugate(n.zeros(3))", "n.gradient(a)", "n.gradient(a, edge_order=2)", "n.gradient(f, a)", "n.diff(a)",
+    "n.ediff1d(a)", "n.ptp(a)", "n.trapezoid(f, a)", "n.clip(a, False, True)", "n.clip(a, a, True)", "n.clip(a, 0, 1)",
+    "n.clip(a, np.False_, a)", "n.round(a)", "n.round(a, 1)", "n.around(a, -1)", "a.round()", "n.repeat(f, a)",
+    "f.repeat([True, True, False])", "n.repeat(f, True)", "n.repeat(f, f)", "n.repeat(f, [1.5, 1, 1])",
+    "n.unravel_index(a, (2, 2))", "n.unravel_index(f, (2, 2))", "n.ravel_multi_index((a, a), (2, 2))",
+    "n.ravel_multi_index((a, [1, 1, 1]), (2, 2))", "n.sum(a)", "n.cumsum(a)", "n.nanprod(a)", "n.bincount(a)",
+    "n.digitize(a, [0, 1])", "n.average(f, weights=a)", "n.vander(a)", "n.kron(a, a)", "n.convolve(a, a)", "n.where(a, a, 2)",
+    "n.pad(a, 1)", "n.pad(a, 1, mode='maximum')", "n.angle(a)", "n.sign(a)", "n.positive(a)", "a - a", "n.left_shift(a, 1)",
+    "n.heaviside(a, a)", "n.divmod(a, n.ones_like(a))",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", OF_BOOLS)
+def test_bools_among_numbers(text: str) -> None:
+    def call(n: Any) -> Any:
+        names = {"a": n.asarray([True, False, True]), "f": n.asarray([1.0, 2.0, 4.0])}
+        return eval(text, {"n": n, "np": np, **names})
+
+    compare(call)
+
+
+# What becomes of results that `out` has another type for: NumPy refuses some, and here no fewer types are taken.
+WRITTEN = (
+    "n.take(f, [0, 1], out=out)", "n.take(f, [0, 1], mode='clip', out=out)", "f.take([1, 0], out=out)",
+    "n.choose([0, 1], [f, f], out=out)", "n.compress([1, 1], f, out=out)", "f.compress([1, 1], out=out)",
+    "n.var(m, axis=0, out=out)", "m.var(0, out=out)", "n.std(m, axis=0, out=out)", "n.mean(m, axis=0, out=out)",
+    "n.median(m, axis=0, out=out)", "n.percentile(m, 50, axis=0, out=out)", "n.nanmax(m, axis=0, out=out)",
+    "n.nanmin(m, axis=0, out=out)", "n.nanmedian(m, axis=0, out=out)", "n.nanvar(m, axis=0, out=out)",
+    "n.nanpercentile(m, 50, axis=0, out=out)", "n.nanquantile(m, 0.5, axis=0, out=out)", "n.argmax(m, axis=0, out=out)",
+    "m.argmin(0, out=out)", "n.sum(m, axis=0, out=out)", "n.cumsum(f, out=out)", "n.max(m, axis=0, out=out)",
+    "n.clip(f, 0, 1, out=out)", "n.add(f, f, out=out)", "n.round(f, out=out)", "n.concatenate([f[:1], f[:1]], out=out)",
+    "n.trace(m[..., None] + f, out=out)",
+)  # fmt: skip
+KINDS = (
+    ("float64", "int32"),
+    ("int32", "float32"),
+    ("float64", "float32"),
+    ("float32", "bool"),
+    ("int64", "uint8"),
+    ("bool", "int32"),
+)
+
+
+@pytest.mark.parametrize(("given", "kind"), KINDS)
+@pytest.mark.parametrize("text", WRITTEN)
+def test_results_in_an_array_of_another_type(text: str, given: str, kind: str) -> None:
+    if {*supported((given, kind))} != {given, kind}:
+        pytest.skip(f"the device has no {given} or no {kind}")
+
+    def call(n: Any) -> Any:
+        out, m = n.zeros(2, dtype=kind), n.asarray([[1, 0], [3, 4]]).astype(given)
+        found = eval(text, {"n": n, "f": n.asarray([1, 0]).astype(given), "m": m, "out": out})
+        return [found, out]
+
+    expected, found = outcome(call, np), outcome(call, vx)
+    if not isinstance(expected, Raised):
+        assert not same(expected, found)
+    elif isinstance(found, Raised):
+        assert isinstance(found.error, TypeError)
+
+
+# A progression from, to or in steps of uint64 numbers has a floating type, which NumPy finds for these and int64.
+PROGRESSIONS = (
+    "n.arange(np.uint64(3))", "n.arange(np.uint64(3), 9)", "n.arange(0, np.uint64(9), 2)", "n.arange(1, 9, np.uint64(2))",
+    "n.arange(n.asarray(3, dtype='u8'))", "n.arange(np.uint64(3), dtype='u8')", "n.arange(np.uint64(3), dtype='f4')",
+    "n.arange(np.uint64(2**63), np.uint64(2**63 + 2**14), 2**12)", "n.arange(np.uint32(3))", "n.arange(np.int8(1), np.uint16(5))",
+    "n.arange(np.float16(3))",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", PROGRESSIONS)
+def test_types_of_progressions(text: str) -> None:
+    compare(lambda n: eval(text, {"n": n, "np": np}))
+
+
+def test_the_conjugate_of_real_numbers_is_the_array_itself() -> None:
+    for n in (np, vx):
+        for values in ([True], [1], [1.5]):
+            x = n.asarray(values)
+            assert x.conj() is x
+        z = n.asarray([1j])
+        assert z.conj() is not z
+
+
 REFUSED = (
     "n.delete(n.arange(5), True)", "n.delete(n.arange(5), False)", "n.delete(n.arange(5), [True, False])",
     "n.nanargmin(n.zeros((0, 3)), axis=1)", "n.nanargmax(n.zeros((3, 0)), axis=0)", "n.nanargmin(n.zeros((0, 3)), axis=0)",
     "n.nanargmax(n.zeros((0,)))", "n.isin(n.array([1, 2], dtype='u8'), n.array([2], dtype='i8'), kind='table')",
     "n.isin(n.array([1.0]), n.array([1]), kind='table')", "str(n.poly1d([0]))", "str(n.poly1d([3, 0, 1]))",
+    "n.delete([0, 1, 2], n.array([1.0, 2.0]))", "n.insert([0, 1, 2], n.array([1.0, 2.0]), [10, 20])",
+    "n.take_along_axis(n.ones(3), n.array([1.0]), 0)", "n.digitize(n.ones(2), n.array([1j]))",
+    "n.digitize(n.array([1j]), n.ones(2))",
+    "n.percentile(n.arange(10.0), 50, out=n.empty((1,)))", "n.quantile(n.ones((2, 3)), 0.5, axis=0, out=n.empty((1, 3)))",
+    "n.median(n.arange(10.0), out=n.empty((1,)))",
 )  # fmt: skip
 
 

@@ -101,7 +101,8 @@ IN_PLACE = {
              lambda n, x: x.flat.__setitem__([0, 0], 1), lambda n, x: x.flat.__setitem__(99, 1),
              lambda n, x: setattr(x, "flat", 1),
              lambda n, x: x.flat[1:5], lambda n, x: x.flat[0], lambda n, x: x.flat[-1], lambda n, x: x.flat[99],
-             lambda n, x: x.flat[...],
+             lambda n, x: x.flat[...], lambda n, x: x.flat[()], lambda n, x: x.flat[None],
+             lambda n, x: x.flat.__setitem__((), 1), lambda n, x: x.flat.__setitem__(None, 1),
              lambda n, x: x.flat[[0, -1]], lambda n, x: x.flat[0, 0], lambda n, x: len(x.flat), lambda n, x: x.flat.copy(),
              lambda n, x: x.flat == x.flat, lambda n, x: x.flat != 0, lambda n, x: [v == v for v in x.flat][:5] and None],
 }  # fmt: skip

@@ -43,6 +43,8 @@ PROGRAMS = {
     "same kind in place": "a = np.ones(2, np.float32); a += np.ones(2, np.float64); result = a",
     "same kind of integers in place": "a = np.ones(2, np.int32); a += np.arange(2); result = a",
     "bool and bool": "a = np.array([True, False]); result = [a + a, a * a, a ** a, a // np.array([True, True]), abs(a), a & a]",
+    "negative powers of uint64": "a = np.array([2, 4], np.uint64)\n"
+    "result = [a ** np.array([-1, 2], np.int8), np.power(a, np.array(-2))]",
     "integers beyond a type": "a = np.array([0, 255], np.uint8); result = [np.less(a, 300), a > -1, 2**70 != a]",
     "a progression that wraps": "result = [np.arange(260, dtype=np.uint8), np.arange(2, -2, -1, dtype=np.uint8)]",
     "unsafe sums of products": "result = np.einsum('ij->i', np.full((2, 3), 2.7), out=np.zeros(2, np.int32), casting='unsafe')",
@@ -225,6 +227,8 @@ REFUSED = {
     "steps of nothing": (ZeroDivisionError, "np.arange(0, 10, 0)"),
     "another stack beside its type": (TypeError, "np.stack([np.ones(2)], out=np.ones((1, 2)), dtype=np.float64)"),
     "a clip of another kind": (TypeError, "np.arange(5.0).clip(1, 3, out=np.zeros(5, int))"),
+    "limits of another kind": (ValueError, "np.finfo(np.int32)"),
+    "limits of floats as of integers": (ValueError, "np.iinfo(np.float32)"),
     "an array as index": (TypeError, "range(np.array([1]))"),
 }
 

@@ -167,6 +167,21 @@ def test_histograms(dtype: str) -> None:
         check(vx.histogramdd, np.histogramdd, x[:198].reshape(66, 3), tolerance=1e-5, **options)
 
 
+@pytest.mark.parametrize(("given", "kind"), [("float16", "float32"), ("float32", "float64")])
+def test_histograms_in_a_range_of_a_wider_type(given: str, kind: str) -> None:
+    if not {given, kind} <= {*FLOATS}:
+        pytest.skip(f"the device has no {given} or no {kind}")
+    limits = np.finfo(kind)
+    for bounds in ([1 + limits.eps, 2], [0, 1 - limits.epsneg], [0, 1]):
+        expected = np.histogram(np.ones(3, given), bins=1, range=np.array(bounds, kind))
+        ends = vx.asarray(bounds, dtype=kind)
+        for form in (ends, list(ends)):
+            counts, edges = vx.histogram(vx.ones(3, dtype=given), bins=1, range=form)
+            assert edges.dtype == expected[1].dtype
+            np.testing.assert_array_equal(np.asarray(edges), expected[1])
+            np.testing.assert_array_equal(np.asarray(counts), expected[0])
+
+
 def test_occurrences() -> None:
     for arguments in (
         ([1, 2, 2, 5],), ([1, 2], [0.5, 2]), (np.array([1, 3], "uint8"), None, 7), ([-1],), (np.zeros(0, int), None, 3),

@@ -119,11 +119,7 @@ def elementwise(chain: Chain) -> Step | None:
         return None
     if name in OF_REALS_ALONE and compute.category == "complex floating":
         return None
-    if name == "nextafter" and compute is vx.bfloat16:  # NumPy has no such neighbours
-        return None
-    if (
-        name == "spacing" and compute.bits == 16
-    ):  # NumPy's of float16 numbers below 0 is that towards 0; it lacks bfloat16's
+    if name in ("nextafter", "spacing") and compute is vx.bfloat16:  # NumPy has no such neighbours
         return None
     if any(one not in chain.dtypes for one in (compute, result)):
         return None

@@ -177,8 +177,8 @@ class Methods:
         operations["setitem"](operations["imag_view"](self), ..., value)
 
     def conj(self, out: VkArray | None = None) -> VkArray:
-        """The complex conjugate of each element (see `vkarray.conj`)."""
-        result = operations["conj"](self)
+        """The complex conjugate of each element (see `vkarray.conj`); the array itself where it is not complex."""
+        result: Any = operations["conj"](self) if self.dtype.kind == "c" else self  # type: ignore[attr-defined]
         return result if out is None else operations["write"]("conj", out, result)
 
     conjugate = conj

@@ -232,8 +232,9 @@ _NO_SEQUENCE = (
 
 _NUMBERS = (int, float, complex, bool)
 
-# A power of 2 is a square, of the same bits, where it has the type of the base: types of exponents -> kinds of bases.
-_TWO = {int: "iuf", float: "f"}
+# A power of 2 is a square, of the same bits, where it has the type of the base; that of bools is one, too, as NumPy's: types of
+# exponents -> kinds of bases.
+_TWO = {int: "biuf", float: "f"}
 
 
 def _binary(name: str, first: Any, second: Any) -> Any:

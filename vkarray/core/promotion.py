@@ -188,10 +188,10 @@ _OF_BOOLS = {
 }
 
 
-def check_category(function: str, dtype: DType, category: str) -> None:
-    """Raise TypeError unless `dtype` belongs to `category` of the standard."""
+def check_category(function: str, dtype: DType, category: str, error: type[Exception] = TypeError) -> None:
+    """Raise an error unless `dtype` belongs to `category` of the standard."""
     if dtype not in CATEGORIES[category]:
         remedy = _OF_BOOLS.get(function, "Convert") if dtype is dtypes.bool_ else "Convert"
-        raise TypeError(
+        raise error(
             f"{function}: expected {category} ({category_names(category)}), got {dtype}. {remedy} it with astype."
         )

@@ -143,16 +143,16 @@ def _float_limits(dtype: DType) -> finfo_object:
 
 
 def finfo(type: DType | VkArray, /) -> finfo_object:
-    """bits, eps, max, min, smallest_normal and dtype of a floating type. Raises TypeError for others. Standard."""
+    """bits, eps, max, min, smallest_normal and dtype of a floating type. Raises ValueError for others. Standard."""
     dtype = _dtype_of(type, "finfo")
-    promotion.check_category("finfo", dtype, "floating-point")
+    promotion.check_category("finfo", dtype, "floating-point", ValueError)
     return _float_limits(dtype)
 
 
 def iinfo(type: DType | VkArray, /) -> iinfo_object:
-    """bits, max, min and dtype of an integer type. Raises TypeError for others. Standard: `iinfo`."""
+    """bits, max, min and dtype of an integer type. Raises ValueError for others. Standard: `iinfo`."""
     dtype = _dtype_of(type, "iinfo")
-    promotion.check_category("iinfo", dtype, "integer")
+    promotion.check_category("iinfo", dtype, "integer", ValueError)
     low, high = promotion.integer_range(dtype)
     return iinfo_object(dtype.bits, high, low, dtype)
 

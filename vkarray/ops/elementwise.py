@@ -51,6 +51,8 @@ def _check_exponents(base: Any, exponent: Any) -> tuple[Any, Any]:
     if not all(one._dtype.kind in "iub" if type(one) is VkArray else isinstance(one, int) for one in (base, exponent)):
         return base, exponent
     if type(exponent) is VkArray:
+        if type(base) is VkArray and base._dtype is dtypes.uint64 and exponent._dtype.kind == "i":
+            return base, exponent  # of which the common type is a floating one
         lowest, largest = promotion.integer_range(exponent._dtype) if exponent._dtype.kind == "i" else (0, 0)
         if lowest and (type(base) is VkArray or within(base, lowest, largest)):  # other numbers are refused
             if type(base) is VkArray:  # before the device looks: a call that fails leaves no check
@@ -210,7 +212,7 @@ bitwise_right_shift = binary("bitwise_right_shift", "integer", "vx_right_shift(a
 # -- complex numbers --------------------------------------------------------------------------------------------
 
 conj = unary("conj", "numeric", {"complex floating": "vx_conj(a)", "else": "a"}, "The complex conjugate.",
-             library="arithmetic", booleans=dtypes.bool_)  # fmt: skip
+             library="arithmetic", booleans=dtypes.int8)  # fmt: skip
 real = unary("real", "numeric", {"complex floating": "a.x", "else": "a"}, "The real part.", result="real",
              booleans=dtypes.bool_)  # fmt: skip
 imag = unary("imag", "numeric", {"complex floating": "a.y", "else": "T(0)"}, "The imaginary part; 0 of real numbers.",
@@ -299,7 +301,9 @@ def clip(
     else:
         function = minimum if min is None else maximum if max is None else _clip
         whole = compute is dtypes.bool_ and function is _clip  # of which there is no kernel
-        result = function.call(*(data.astype(dtypes.uint8) if whole else data for data in present))
+        if whole:
+            present = [cast(data, dtypes.uint8) if type(data) is VkArray else int(data) for data in present]
+        result = function.call(*present)
         result = cast(result, compute)
     if dtype is not None:
         result = cast(result, as_dtype(dtype, "clip"))

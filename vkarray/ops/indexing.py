@@ -412,14 +412,14 @@ def _broadcastable(value: VkArray, shape: Shape) -> VkArray:
 # -- functions of the standard ----------------------------------------------------------------------------------
 
 
-def _check_arrays(function: str, x: VkArray, indices: VkArray) -> None:
-    """Raise TypeError unless both are arrays, the second of integers; ValueError for different devices."""
+def _check_arrays(function: str, x: VkArray, indices: VkArray, error: type[Exception] = TypeError) -> None:
+    """Raise TypeError unless both are arrays, `error` unless the second is of integers, ValueError for different devices."""
     for name, array in (("x", x), ("indices", indices)):
         if type(array) is not VkArray:
             raise TypeError(
                 f"{function}: expected a vkarray array as {name}, got {type(array).__name__}. Use vkarray.asarray."
             )
-    promotion.check_category(function, indices._dtype, "integer")
+    promotion.check_category(function, indices._dtype, "integer", error)
     if x._device is not indices._device:
         raise ValueError(
             f"{function}: x is on the device {x._device}, the indices on {indices._device}. "
@@ -463,7 +463,7 @@ def take_along_axis(x: ArrayLike, /, indices: ArrayLike, axis: int | None = -1) 
 
     Parameters: x (any dtype); indices (integers, of the rank of x; the other axes broadcast against those of x); axis.
     Returns an array of the broadcast shape, along the axis as long as `indices`.
-    Raises TypeError for indices that are no integers, ValueError for another rank or shapes that do not broadcast,
+    Raises IndexError for indices that are no integers, ValueError for another rank or shapes that do not broadcast,
     IndexError for an axis out of range and, at the next read of a value, for an index out of range.
     Standard: indexing functions, `take_along_axis`.
     """
@@ -476,7 +476,7 @@ def take_along_axis_by(rule: IndexRule, x: VkArray, indices: VkArray, axis: int)
     """`take_along_axis`, in the name of a function with a rule of its own for indices out of range."""
     if type(indices) is VkArray and indices._dtype is dtypes.bool_:
         raise IndexError("take_along_axis: indices must be integers, got bool. Use x[indices], or vkarray.where.")
-    _check_arrays("take_along_axis", x, indices)
+    _check_arrays("take_along_axis", x, indices, IndexError if rule is _TAKE_ALONG_AXIS else TypeError)
     axis = layout.normalize_axis(axis, x.ndim, "take_along_axis")
     if indices.ndim != x.ndim:
         raise ValueError(

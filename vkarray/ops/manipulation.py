@@ -7,9 +7,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..core import layout
+from ..core import layout, promotion
 from ..core.array import ArrayLike, VkArray, check_supported, default_dtype, empty, operations
-from ..core.dtypes import CATEGORIES, DType, as_dtype
+from ..core.dtypes import DType, as_dtype
 from ..core.operators import is_sequence
 from ..kernels import launch
 from ..kernels.array_like import as_like
@@ -336,16 +336,15 @@ def repeat(x: ArrayLike, /, repeats: int | Sequence[int] | VkArray, axis: int | 
     axis = layout.normalize_axis(axis, x.ndim, "repeat")
     length = x._shape[axis]
     if type(repeats) is VkArray:
-        if repeats._dtype not in CATEGORIES["integer"] or repeats.ndim > 1 or repeats.size not in (1, length):
-            raise ValueError(
-                f"repeat: expected 1 or {length} integer counts, got shape {repeats.shape} of {repeats.dtype}."
-            )
+        promotion.check_category("repeat", repeats._dtype, "integer or boolean")
+        if repeats.ndim > 1 or repeats.size not in (1, length):
+            raise ValueError(f"repeat: expected 1 or {length} integer counts, got shape {repeats.shape}.")
         if length == 0:
             return launch.copy(x)
         if repeats.size != 1:
             return _repeat_each(x, repeats, counts, axis)
         repeats = int(repeats.item()) if counts is None else counts[0]
-    if isinstance(repeats, bool) or not hasattr(repeats, "__index__"):
+    if not hasattr(repeats, "__index__"):
         raise TypeError(f"repeat: expected an integer or an integer array of counts, got {repeats!r}.")
     repeats = layout.as_integer(repeats, "repeat", "repeats")
     if repeats < 0:

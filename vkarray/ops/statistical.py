@@ -61,11 +61,7 @@ def _in_type(x: VkArray, dtype: DType | None, name: str) -> VkArray:
 
 def _finished(name: str, result: VkArray, dtype: DType | None, out: VkArray | None) -> VkArray:
     result = result if dtype is None else cast(result, as_dtype(dtype, name))
-    return (
-        result
-        if out is None
-        else operations["write"](name, out, result, casting="unsafe" if name == "mean" else "same_kind")
-    )
+    return result if out is None else operations["write"](name, out, result)
 
 
 def _mean_where(name: str, x: VkArray, axis: Axis, where: Mask, keepdims: bool) -> tuple[VkArray, VkArray]:

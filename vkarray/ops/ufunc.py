@@ -250,8 +250,15 @@ def mask(function: str, where: Any, x: VkArray) -> VkArray:
     return operations["broadcast_to"](_mask(function, where, x._device), x._shape)
 
 
+# Functions whose results NumPy converts to any type that `out` has; others' stay of their kind.
+_TO_ANY_TYPE = {
+    "argmax", "argmin", "choose", "compress", "mean", "median", "nanmax", "nanmedian", "nanmin", "nanpercentile", "nanquantile",
+    "take", "var",
+}  # fmt: skip
+
+
 def write(
-    function: str, target: Any, result: VkArray, where: Any = True, casting: str = "same_kind", broadcasts: bool = False
+    function: str, target: Any, result: VkArray, where: Any = True, casting: str = "", broadcasts: bool = False
 ) -> VkArray:  # fmt: skip
     """Write a result into `out` and return that; with `where`, only there, and into zeros for None.
 
@@ -263,6 +270,7 @@ def write(
     if target is None:
         shape = result._shape if where is True else layout.broadcast_shapes([result._shape, where._shape], function)
         target = operations["zeros"](shape, dtype=result._dtype, device=result._device)
+    casting = casting or ("unsafe" if function in _TO_ANY_TYPE else "same_kind")
     _check_target(function, target, result._dtype, result._shape, casting, broadcasts)
     if where is not True:
         result = operations["where"](where, result, target)

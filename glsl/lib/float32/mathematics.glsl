@@ -156,4 +156,13 @@ float vx_spacing(float x, int places, int lowest, float largest) {
     return uintBitsToFloat((bits >= floatBitsToUint(largest) ? 0x7F800000u : unit) | (bits == 0u ? 0u : vx_sign_bits(x)));
 }
 
+// The distance from a float16 number to the next larger one, which of powers of two below 0 is half of that away from 0.
+float vx_spacing16(float x) {
+    uint bits = vx_magnitude_bits(x);
+    bool nearer = vx_sign_bits(x) != 0u && (bits & 0x007FFFFFu) == 0u && bits > 0x38800000u; // 2^-14, the lowest normal number
+    precise float away = abs(vx_spacing(x, 10, -14, vx_sign_bits(x) != 0u ? VX_FLOAT32_INFINITY : 65504.0));
+    precise float half_of_it = 0.5 * away;
+    return nearer ? half_of_it : away;
+}
+
 #endif

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...core.dtypes import REAL_OF, DType
+from ...core.dtypes import REAL_OF, DType, float16
 from ...kernels.rows import Row
 from .formats import format_of
 
@@ -34,6 +34,8 @@ def expected(row: Row, dtype: DType, operands: list[np.ndarray]) -> np.ndarray:
         if row.name == "nextafter":
             return _next_after(operands[0], operands[1], dtype)
         if row.name == "spacing":
+            if dtype is float16:
+                return np.spacing(operands[0])
             away = (
                 _next_after(operands[0], np.copysign(np.inf, operands[0]).astype(operands[0].dtype), dtype)
                 - operands[0]

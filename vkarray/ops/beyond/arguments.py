@@ -75,16 +75,16 @@ def values_for(function: str, values: Any, target: VkArray) -> VkArray:
 _TAKES = {"b": "all", "c": "all"}  # which types an array of a kind takes; others take real ones
 
 
-def indices_of(function: str, indices: Any, like: VkArray) -> VkArray:
+def indices_of(function: str, indices: Any, like: VkArray, error: type[Exception] = TypeError) -> VkArray:
     """Indices as an array of integers on the device of another array: lists and NumPy's arrays of them too, as in keys.
 
-    Raises TypeError for other types.
+    Raises `error` for other types.
     """
     if type(indices) is not VkArray:
         indices = creation.asarray(indices, device=like._device)
     if indices.size == 0 and indices._dtype.kind == "f":  # the type of an empty list says nothing
         indices = cast(indices, default_dtype("int", like._device))
-    promotion.check_category(function, indices._dtype, "integer or boolean")
+    promotion.check_category(function, indices._dtype, "integer or boolean", error)
     return index_type(indices)
 
 

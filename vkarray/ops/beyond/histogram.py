@@ -169,7 +169,8 @@ def histogram(
     density (divide by the sum and by the widths, so that the integral is 1); weights (of the shape of x: the sum of the weights
     instead of the number).
     Returns (counts, edges): counts of the default integer type, or the type of the weights, or with density of a floating-point
-    type; edges one longer, of the dtype of x, for integers float64, for types of 16 bits, in which edges would meet, float32.
+    type; edges one longer, of the dtype of x and of arrays in range, for integers float64, for types of 16 bits, in which edges
+    would meet, float32.
     The intervals contain their lower edges, the last one both; elements outside and NaN count nowhere. Waits for the device.
     Raises ValueError for edges that do not ascend, a range that is not finite, or weights of another shape, TypeError for
     other types.
@@ -223,7 +224,10 @@ def histogram_bin_edges(
         if number < 1:
             raise ValueError(f"histogram: expected 1 interval or more, got bins={bins}.")
         low, high = _bounds(x, range)
-        edges = creation.linspace(low, high, number + 1, dtype=partial_dtype(floating(x)), device=x._device)
+        given: tuple[Any, ...] = (range,) if type(range) is VkArray else tuple(range or ())
+        bounds = [floating(one) for one in given if type(one) is VkArray]  # whose types count
+        dtype = promotion.promote_all([partial_dtype(floating(x)), *bounds])
+        edges = creation.linspace(low, high, number + 1, dtype=dtype, device=x._device)
         near = (high - low) / number < 4 * data_type.finfo(edges._dtype).eps * max(abs(low), abs(high))
         if near and not all_true(edges[:-1] < edges[1:]):
             raise ValueError(

@@ -267,6 +267,8 @@ _MOST = 2**63 - 1  # which the largest type of integers counts
 
 
 def _integers(function: str, x: VkArray) -> VkArray:
+    if x._dtype.kind == "b":
+        return cast(x, default_dtype("int", x._device))
     if x._dtype.kind not in "iu":
         raise TypeError(f"{function}: indices must be integral, got {x._dtype}. Convert them with astype.")
     return index_type(x)

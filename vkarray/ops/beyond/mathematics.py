@@ -48,9 +48,10 @@ deg2rad = unary("deg2rad", expression="a * T(0.017453292519943295769lf)", summar
 rad2deg = unary("rad2deg", expression="a * T(57.295779513082320877lf)", summary="Radians in degrees.", **_ANGLE)
 radians, degrees = deg2rad, rad2deg
 spacing = unary("spacing", expression={
-    "float16": "vx_spacing(a, 10, -14, 65504.0)", "bfloat16": "vx_spacing(a, 7, -126, uintBitsToFloat(0x7F7F0000u))",
+    "float16": "vx_spacing16(a)", "bfloat16": "vx_spacing(a, 7, -126, uintBitsToFloat(0x7F7F0000u))",
     "float32": "vx_spacing(a, 23, -126, uintBitsToFloat(0x7F7FFFFFu))", "else": "vx_spacing(a)",
-}, summary="The distance from each element to the next one away from 0, with the sign of the element.", **_REAL)  # fmt: skip
+}, summary="The distance from each element to the next one away from 0, with the sign of the element; in float16 that to the next "
+"larger one, as in NumPy.", **_REAL)  # fmt: skip
 
 # -- rows that functions of more or fewer results, or of another kind, are made of ----------------------------------------
 

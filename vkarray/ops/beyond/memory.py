@@ -202,6 +202,8 @@ class Flat(Elements):
             if len(key) > 1:
                 raise IndexError(f"flat: expected one index, got {len(key)}.")
             key = key[0] if key else ...
+        if key is None:
+            raise IndexError("flat: expected an integer, a slice, `...`, or integers or bools, got None.")
         if hasattr(key, "__index__") and not isinstance(key, bool) and not (type(key) is VkArray and key.ndim):
             number = check_index(int(key), 0, self.base.size, "flat")
             steps = layout.contiguous_strides(self.base._shape)
@@ -213,6 +215,8 @@ class Flat(Elements):
         return launch.copy(self.base[key] if isinstance(key, tuple) else reshape(self.base, (-1,))[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, tuple) and not key:
+            raise IndexError("flat: expected an index to assign to, got (). Write x.flat[...] for all elements.")
         x, key = self.base, self._key(key)
         values = values_for("flat", value, x)
         if values.size == 0:

@@ -115,9 +115,10 @@ def around(x: ArrayLike, /, decimals: int = 0, out: VkArray | None = None) -> Vk
 
 def round_decimals(x: VkArray, decimals: int) -> VkArray:
     """x rounded to a number of decimal places, halves to even."""
-    if check_array("round", x)._dtype.kind == "b":
-        x = data_type.astype(x, dtypes.float16)
+    check_array("round", x)
     decimals = layout.as_integer(decimals, "round", "decimals")
+    if x._dtype.kind == "b" and decimals == 0:  # as NumPy's rint; there are no tenths of bools
+        x = data_type.astype(x, dtypes.float16)
     promotion.check_category("round", x._dtype, "numeric")
     if decimals == 0 or (x._dtype in CATEGORIES["integer"] and decimals > 0):
         return elementwise.round(x)

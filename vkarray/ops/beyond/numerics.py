@@ -124,7 +124,8 @@ def gradient(
     Parameters: f (numeric); varargs (the distance of samples: one for all axes, or for each axis a number or the places of the
     samples, of 1 dimension); axis (None for all, an integer or a tuple); edge_order (1 or 2: of the differences at the ends).
     Returns an array of a floating-point type and the shape of f, or a tuple of one for each axis.
-    Raises TypeError for another number of distances, ValueError for places that do not fit, too few samples and another edge_order.
+    Raises TypeError for bools and for another number of distances, ValueError for places that do not fit, too few samples and
+    another edge_order.
     """
     f = check_array("gradient", f)
     axes = layout.normalize_axes(axis, f.ndim, "gradient")
@@ -138,6 +139,7 @@ def gradient(
         raise TypeError(f"gradient: expected a distance for each of {count} axes, got {len(steps)}.")
     if edge_order not in (1, 2):
         raise ValueError(f"gradient: expected edge_order 1 or 2, got {edge_order}.")
+    promotion.check_category("gradient", f._dtype, "numeric")
     f = f if f._dtype.kind in "fc" else cast(f, floating(f))
     found = []
     for one, step in zip(axes, steps, strict=True):
@@ -150,7 +152,10 @@ def gradient(
                 raise ValueError(
                     f"gradient: distances must be scalars or 1d, {f._shape[one]} of them for axis {one}; got shape {step._shape}."
                 )
-            step = utility.diff(step if step._dtype.kind in "fc" else cast(step, floating(step)))
+            if step._dtype.kind in "iu":  # differences of bools tell whether they differ
+                step = cast(step, floating(step))
+            step = utility.diff(step)
+            step = step if step._dtype.kind in "fc" else cast(step, floating(step))
         found.append(cast(moveaxis(_slopes(moveaxis(f, one, -1), step, edge_order), -1, one), f._dtype))
     return found[0] if count == 1 else tuple(found)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core import dtypes, layout
 from ...core.array import ArrayLike, VkArray, available, default_dtype, operations
+from ...core.promotion import check_category
 from ...kernels.array_like import takes_lists
 from ...kernels.conversion import cast
 from ...kernels.planned import planned, tracer
@@ -101,11 +102,11 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> VkArray:
     Parameters: x (real numeric); bins (real numeric, of 1 dimension, all ascending or all descending); right (the right
     edge belongs to a bin in place of the left one). Returns an array of the default integer type and the shape of x. Waits
     for the device, to look at the bins.
-    Raises TypeError for complex x, ValueError for bins of another rank or that are in no order.
+    Raises TypeError for complex numbers, ValueError for bins of another rank or that are in no order.
     """
     x, bins = arrays_of("digitize", (x, bins))
-    if x._dtype.kind == "c":
-        raise TypeError(f"digitize: expected real numbers, got {x._dtype}.")
+    for one in (x, bins):
+        check_category("digitize", one._dtype, "real")
     if bins.ndim != 1:
         raise ValueError(f"digitize: expected bins of 1 dimension, got shape {bins._shape}.")
     x, bins = (cast(one, dtypes.int8) if one._dtype is dtypes.bool_ else one for one in (x, bins))

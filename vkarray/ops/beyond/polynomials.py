@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ...core import layout, promotion
+from ...core import dtypes, layout, promotion
 from ...core.array import ArrayLike, VkArray, default_dtype, floating, operations
 from ...kernels.array_like import takes_lists
 from ...kernels.conversion import cast
@@ -21,7 +21,7 @@ from ..linear_algebra import matmul
 from ..manipulation import concat, flip, reshape
 from ..searching import argmax
 from ..utility import all as all_true
-from . import power_series, products
+from . import matrices, power_series, products
 from .arguments import arrays_of
 from .power_series import check_fit, eps_of, fitted
 
@@ -205,6 +205,8 @@ def poly(seq_of_zeros: ArrayLike) -> VkArray:
         r = real_eigenvalues(r)
     elif r.ndim == 0:
         r = reshape(r, (1,))
+    elif r.ndim == 1 and r._dtype is dtypes.float16:  # NumPy's has types from 32 bits on
+        r = cast(r, default_dtype("float", r._device))
     elif r.ndim != 1:
         raise ValueError(f"poly: expected roots in 1 dimension or a square matrix, got shape {r._shape}.")
     found = flip(power_series.polyfromroots(r)) if r.size else creation.ones((), dtype=floating(r), device=r._device)
@@ -257,7 +259,7 @@ def polyfit(
         raise ValueError(f"polyfit: expected deg of 0 or more, got {deg}.")
     check_fit(check_array("polyfit", x), check_array("polyfit", y), w)
     x = x if x._dtype.kind in "fc" else cast(x, floating(x))
-    columns = flip(power_series.polyvander(x, order - 1), axis=1)
+    columns = matrices.vander(x, order)
     rcond = x.size * eps_of(x) if rcond is None else rcond
     c, residuals, rank, s, scale = fitted(columns, y, w, rcond)
     if full:

@@ -158,8 +158,8 @@ def _nan_where_one_is(result: VkArray, ordered: VkArray) -> VkArray:
     return where(isnan(ordered[..., -1]), math.nan, result)
 
 
-def _written(function: str, result: VkArray, out: VkArray | None) -> VkArray:
-    return result if out is None else operations["write"](function, out, result)
+def _written(function: str, result: VkArray, out: VkArray | None, broadcasts: bool = False) -> VkArray:
+    return result if out is None else operations["write"](function, out, result, broadcasts=broadcasts)
 
 
 def _is_of_nothing(function: str, x: VkArray, axis: Axis) -> bool:
@@ -277,10 +277,10 @@ def _quantile(
         raise ValueError(f"{function}: expected method {', '.join(_PLACES)}, got {method!r}.")
     shape, fractions = _fractions(function, q, whole)
     if skip and not check_array(function, x).size:
-        return _written(function, statistical.mean(x, axis=axis, keepdims=keepdims), out)
+        return _written(function, statistical.mean(x, axis=axis, keepdims=keepdims), out, broadcasts=True)
     if check_array(function, x)._dtype is dtypes.bool_ and method in _DISCRETE:
         chosen = _quantile(function, _integers(x), q, whole, axis, None, method, keepdims, weights, skip)
-        return _written(function, cast(chosen, dtypes.bool_), out)
+        return _written(function, cast(chosen, dtypes.bool_), out, broadcasts=True)
     wide = _wide(x, q) if method not in _DISCRETE else x._dtype
     if weights is not None:
         if method != "inverted_cdf":
@@ -299,7 +299,7 @@ def _quantile(
     if not skip:
         found = _nan_where_one_is(found, ordered)
     result = reshape(launch.contiguous(found), (*shape, *rows.shape))
-    return _written(function, result, out)
+    return _written(function, result, out, broadcasts=True)
 
 
 def _wide(x: VkArray, q: Any) -> DType:

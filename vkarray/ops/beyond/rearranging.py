@@ -31,7 +31,7 @@ from .splitting import along
 
 def _places(function: str, obj: Any, x: VkArray, length: int) -> tuple[VkArray, bool]:
     """Places along an axis as an array, and whether it is a mask. Raises ValueError for more than 1 dimension."""
-    places = indices_of(function, list(range(*obj.indices(length))) if isinstance(obj, slice) else obj, x)
+    places = indices_of(function, list(range(*obj.indices(length))) if isinstance(obj, slice) else obj, x, IndexError)
     if places.ndim > 1 and function == "insert":
         raise ValueError(f"{function}: expected places of 1 dimension, got shape {places._shape}.")
     return places, _is_mask(obj)

@@ -52,22 +52,24 @@ def arange(
 ) -> VkArray:  # fmt: skip
     """Evenly spaced values: start + i * step for ceil((stop - start) / step) values of i; 0 to start without stop.
 
-    Parameters: start, stop, step (numbers); dtype (default: int64 for integers, int32 where the device has no int64,
-    else float32). Returns a one-dimensional array; integers beyond dtype wrap.
+    Parameters: start, stop, step (numbers); dtype (default: int64 for integers but those of type uint64, int32 where the
+    device has no int64, else the default floating type). Returns a one-dimensional array; integers beyond dtype wrap.
     Raises ZeroDivisionError for step 0, OverflowError where one of the first two integers is beyond dtype.
     Standard: creation functions, `arange`.
     """
     if start is None and stop is None:
         raise TypeError("arange: expected at least a stop, got no bounds.")
     given = {"start": 0, "stop": start} if stop is None else {"start": 0 if start is None else start, "stop": stop}
-    step = 1 if step is None else step
-    first, last = (promotion.as_real(value, "arange", name) for name, value in given.items())
-    step = promotion.as_real(step, "arange", "step")
+    given["step"] = 1 if step is None else step
+    # The common type of these and of int64 is a floating one, as for arrays.
+    beside_uint64 = any(dtypes.uint64 == getattr(value, "dtype", None) for value in given.values())
+    first, last, step = numbers = [promotion.as_real(value, "arange", name) for name, value in given.items()]
     if step == 0:
         raise ZeroDivisionError("arange: step is 0; expected a positive or negative number.")
     target = as_device(device)
-    integral = all(isinstance(value, int) for value in (first, last, step))
-    wanted = default_dtype("int" if integral else "float", target) if dtype is None else as_dtype(dtype, "arange")
+    integral = all(isinstance(value, int) for value in numbers)
+    kind = "int" if integral and not beside_uint64 else "float"
+    wanted = default_dtype(kind, target) if dtype is None else as_dtype(dtype, "arange")
     check_supported(wanted, target, "arange")
     if wanted in dtypes.REAL_OF:
         return cast(arange(first, last, step, dtypes.REAL_OF[wanted], device=target), wanted)
@@ -158,7 +160,11 @@ def _spaced_arrays(start: VkArray, stop: VkArray, num: int, endpoint: bool, axis
     places = arithmetic_progression(0, 1, num, distance._dtype, distance._device)._view(
         (num, *(1,) * rank), (1, *(0,) * rank)
     )
-    result = places * (distance / max(intervals, 1)) + start
+    steps = distance / max(intervals, 1)
+    # As NumPy: where one is so short that it is 0, each place is a part of the distance.
+    short = operations["any"](operations["equal"](steps, 0))
+    parts = operations["where"](short, places / max(intervals, 1) * distance, places * steps)
+    result = parts + start
     if endpoint and num > 1:
         result[-1, ...] = stop
     order = list(range(1, rank + 1))

@@ -271,14 +271,20 @@ def ihfft(
 def _axes_and_lengths(
     name: str, x: VkArray, s: Sequence[int] | None, axes: Sequence[int] | None
 ) -> tuple[tuple[int, ...], list[int | None]]:
-    """The axes, counted from the front, and the number of points along each (None for the function's default)."""
+    """The axes, counted from the front, and the number of points along each (None for the function's default).
+
+    An axis that is named several times is transformed as often, to the length that it has in x unless s says another.
+    """
     if s is not None:
         s = layout.as_integers(s, name, "s")
         if axes is None:
             axes = tuple(range(-len(s), 0))
-    dimensions = layout.normalize_axes(axes, x.ndim, name)
+    listed = range(x.ndim) if axes is None else layout.as_integers(axes, name, "axes")
+    dimensions = tuple(layout.normalize_axis(axis, x.ndim, name) for axis in listed)
     if s is None:
-        return dimensions, [None] * len(dimensions)
+        last = dimensions[-1:]
+        again = [x._shape[axis] if axis in last else None for axis in dimensions[:-1]]
+        return dimensions, [*again, *(None for _ in last)]
     if len(s) != len(dimensions):
         raise ValueError(f"{name}: expected as many lengths as axes, got s={s} and axes={axes}.")
     return dimensions, [x._shape[axis] if n == -1 else n for n, axis in zip(s, dimensions, strict=True)]
@@ -304,7 +310,8 @@ def fftn(
 
     Parameters: x (any numeric type); s, the number of points along each of `axes` (-1 or default: the length of the axis);
     axes (default: all, with s the last ones); norm and out as for `fft`.
-    Returns an array of complex64 or complex128. Raises ValueError also for s of another length, and for a repeated axis.
+    Returns an array of complex64 or complex128. An axis that is repeated is transformed as often. Raises ValueError
+    also for s of another length.
     Standard: `fft.fftn`.
     """
     return _written("fftn", _several("fftn", _operand("fftn", x), s, axes, norm, False), out)
