@@ -137,7 +137,7 @@ class Piece:
         with self._lock:
             given = [array_of(one) for one in args if isinstance(one, Tensor)]
             body = _Body(self.module, args)
-            compiled = Compiled(body)
+            compiled = Compiled(lambda *arrays: body(*arrays))  # no object that would have to stay as it is
             compiled.name = self.name
             way = Once(compiled)
             way.rows = self.rows
