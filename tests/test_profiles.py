@@ -131,7 +131,7 @@ def test_the_profile_that_takes_a_type_away_is_named():
 def test_numbers_take_the_default_types_of_devices_without_64_bits(profile):
     with vx.config(profile=profile, default_float="float64"):
         mask, x = vx.asarray([True, False]), vx.asarray([1, 2])
-        assert vx.result_type(mask, 1) is (mask + 1).dtype is (2 - mask).dtype is (mask**2).dtype is vx.int32
+        assert vx.result_type(mask, 1) is (mask + 1).dtype is (2 - mask).dtype is vx.int32
         assert np.asarray(mask + 1).tolist() == [2, 1]
         assert (mask + np.int64(3)).dtype is (x * np.int64(3)).dtype is vx.int32
         assert (mask + np.uint64(3)).dtype is vx.uint32

@@ -26,6 +26,11 @@ class Binding(NamedTuple):
     offset: int  # in bytes
     nbytes: int
 
+    @property
+    def texels(self) -> int:
+        """How many there are, the last of them whole."""
+        return -(-self.nbytes // _vk.TEXEL_BYTES)
+
 
 def binding(
     array: VkArray, number: int, first: int, count: int, least: int | None = None, *, before: bool = False

@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._vk import TEXEL_BYTES
 from ..core import dtypes
 from ..core.array import VkArray, is_supported, storage_itemsize
 from ..core.dtypes import CATEGORIES, DTYPES, DType
@@ -161,16 +160,16 @@ def add_directly(
     from_, to = (problem.made, problem.slid) if transposed else (problem.slid, problem.made)
     of_made, of_slid = problem.rows, windows.taps
     weight_from, weight_to = (of_made, of_slid) if transposed else (of_slid, of_made)
+    in_columns = not transposed and problem.in_columns(source._dtype, device)
+    rows = (windows.kernel[2], windows.stride[2])
     if transposed:
         variant, invocations = _variant("nn/convolution_direct", source._dtype, source._dtype, device), windows.inputs
-    elif problem.in_columns(source._dtype, device):
-        rows = (windows.kernel[2], windows.stride[2])
+    elif in_columns:
         variant = _variant("nn/convolution_square", source._dtype, source._dtype, device, rows)
         invocations = problem.columns
     else:
         variant = _chosen("nn/convolution_direct", source._dtype, source._dtype, problem, device)
         invocations = problem.blocks if problem.in_rows(source._dtype) else windows.outputs
-    in_columns = not transposed and problem.in_columns(source._dtype, device)
     for one, target in batches("convolution", (source, result)):
         words = (*windows.words, *taken(one), *taken(target))
         n, channels = target._shape[:2]
@@ -219,7 +218,7 @@ def _places(bound: Sequence[texels.Binding], *operands: VkArray) -> dict[str, in
     found = {}
     for name, one, binding in zip(("a", "weight"), operands, bound, strict=True):
         found[name] = one._offset - binding.offset // one._dtype.itemsize
-        found[f"{name}_last"] = -(-binding.nbytes // TEXEL_BYTES) - 1
+        found[f"{name}_last"] = binding.texels - 1
     return found
 
 
