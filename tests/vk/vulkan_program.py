@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import gc
 import os
 import struct
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from vkarray import _vk, configuration
-from vkarray._vk import api
+from vkarray._vk import api, device
 
 HEAD = """#version 460
 #extension GL_EXT_buffer_reference : require
@@ -88,6 +89,9 @@ def device_of_its_own(disable, check_barriers=False, uncounted=(), profile=()):
     But for the `uncounted` kinds of objects.
     """
     _vk.enumerate_devices()  # the instance is made once and stays
+    for other in list(device._opened):
+        other.await_pipelines()  # that threads make
+    gc.collect()  # or other devices' objects are released meanwhile
     before = api.live_objects()
     # Tests of guards and checks turn those on themselves.
     profile = (*configuration.current().profile, *profile)
