@@ -151,5 +151,8 @@ def main(files: list[str]) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("files", nargs="*", choices=ALL, metavar="FILE", help="of the tests (default: all)")
-    main(parser.parse_args().files)
+    parser.add_argument("files", nargs="*", metavar="FILE", help=f"of the tests (default: all): {', '.join(ALL)}")
+    asked = parser.parse_args().files
+    if unknown := [file for file in asked if file not in ALL]:  # what is written would count no tests of them
+        parser.error(f"got {unknown[0]!r}; --help has the files that there are")
+    main(asked)
