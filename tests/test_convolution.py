@@ -434,4 +434,4 @@ def test_windows_over_texels_have_the_same_bits(case, bias, device, monkeypatch)
         (plain, read_plainly), (bits, read_in_texels) = results
         assert bits == plain
         assert not read_plainly
-        assert read_in_texels == launch.has_texels(device)
+        assert read_in_texels == (device.limits.is_cpu and launch.has_texels(device))

@@ -1,13 +1,14 @@
 """Validation layers, barrier checker and guard bytes find what is planted for them."""
 
 import struct
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from vulkan_program import Combine, download, run_python, upload
+from vulkan_program import Combine, compile_glsl, download, run_python, upload
 
 from vkarray import _vk, configuration
-from vkarray._vk import api, barriers
+from vkarray._vk import api, barriers, spirv
 from vkarray.errors import DeviceError, ValidationError
 
 
@@ -101,6 +102,37 @@ def test_undeclared_buffer_is_found(checked_device):
         ValidationError, match=r"combine: the arguments hold the address 0x[0-9a-f]+, which lies in none"
     ):
         checked_device.dispatch(combine.kernel, push, (1, 1, 1), (a,), (a,))
+
+
+NUMBERS = """
+#version 460
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_scalar_block_layout : require
+#extension GL_EXT_shader_explicit_arithmetic_types : require
+layout(local_size_x = 1) in;
+layout(buffer_reference, std430) buffer Words { uint data[]; };
+layout(%s) uniform Block { uvec4 numbers; float two[2]; Words pointer; uvec2 pair; uint64_t number; Words several[2]; }%s;
+void main() { }
+"""
+
+
+@pytest.mark.parametrize("block", [("push_constant", ""), ("set = 1, binding = 0, scalar", " arguments")])
+def test_addresses_are_where_the_block_has_them(block):
+    """Numbers of 32 bits side by side are none: some drivers have memory where the bits of 1.0 point."""
+    module = spirv.read(compile_glsl(NUMBERS.lstrip() % block), "numbers", {})
+    assert module.addresses == (24, 32, 40, 48, 56)
+    memory = SimpleNamespace(address=0x3F800000, nbytes=1 << 20)
+    checker = barriers.Checker(SimpleNamespace(blocks=[memory]))
+    kernel = SimpleNamespace(name="numbers", addresses=module.addresses)
+    for place in range(0, 64, 8):
+        arguments = bytearray(64)
+        struct.pack_into("<fI", arguments, place, 1.0, 0)
+        checker.check_addresses(kernel, bytes(arguments), [memory])
+        if place < 24:
+            checker.check_addresses(kernel, bytes(arguments), [])
+        else:
+            with pytest.raises(ValidationError, match="numbers: the arguments hold the address 0x3f800000"):
+                checker.check_addresses(kernel, bytes(arguments), [])
 
 
 def test_brute_force_checker_on_ranges():

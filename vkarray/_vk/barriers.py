@@ -8,17 +8,20 @@ bookkeeping. It also finds addresses in arguments that belong to no declared buf
 
 from __future__ import annotations
 
-import struct as bytes_struct
+import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ValidationError
 
 if TYPE_CHECKING:
+    from .kernel import Kernel
     from .memory import Allocator, Buffer
     from .queue import Queue
 
 Range = tuple[int, int]
+
+_ADDRESS = struct.Struct("<Q")
 
 
 class Command:
@@ -74,19 +77,16 @@ class Checker:
         if problems:
             raise ValidationError("\n".join(dict.fromkeys(problems)))
 
-    def check_addresses(self, name: str, arguments: bytes, buffers: Sequence[Buffer]) -> None:
-        """Every device address among the arguments must lie in a buffer declared as read or written.
-
-        What has no bits above the lowest 32 is no address here: it may be a float32, and some drivers have memory there.
-        """
-        count = len(arguments) // 8
-        for value in bytes_struct.unpack_from(f"<{count}Q", arguments):
-            if value < 1 << 32:
-                continue
+    def check_addresses(self, kernel: Kernel, arguments: bytes, buffers: Sequence[Buffer]) -> None:
+        """Every device address among the arguments must lie in a buffer declared as read or written."""
+        for place in kernel.addresses:
+            if place + _ADDRESS.size > len(arguments):
+                break  # the end of the block is not given
+            (value,) = _ADDRESS.unpack_from(arguments, place)
             inside = any(block.address <= value < block.address + block.nbytes for block in list(self.allocator.blocks))
             if inside and not any(b.address <= value < b.address + max(b.nbytes, 1) for b in buffers):
                 raise ValidationError(
-                    f"{name}: the arguments hold the address {value:#x}, which lies in none of "
+                    f"{kernel.name}: the arguments hold the address {value:#x}, which lies in none of "
                     "the buffers given as read or written."
                 )
 

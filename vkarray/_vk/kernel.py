@@ -23,10 +23,15 @@ _DISPATCH_BASE, _REQUIRE_FULL_SUBGROUPS = 0x10, 0x2
 
 
 class Kernel:
-    """A compute pipeline of one device. ``bindings`` maps descriptor bindings to their kinds; ``arguments`` are its fields."""
+    """A compute pipeline of one device.
+
+    ``bindings`` maps descriptor bindings to their kinds, ``arguments`` are its fields, and ``addresses`` says where in what a
+    dispatch is given an address may be.
+    """
 
     __slots__ = (
         "__weakref__",
+        "addresses",
         "arguments",
         "bindings",
         "cell",
@@ -53,7 +58,7 @@ class Kernel:
         self.subgroup, of_subgroups = _of_subgroups(device, module, subgroup)
         self.local_size, self.bindings = module.local_size, module.bindings
         self.arguments = Arguments(module.arguments)
-        self.has_arguments = bool(module.arguments)
+        self.has_arguments, self.addresses = bool(module.arguments), module.addresses
         x, y, z = module.local_size
         rate = device.physical.limits.rate
         self.pace: Pace | None = None if math.isinf(rate) else Pace(self.arguments, x * y * z, rate)

@@ -127,7 +127,7 @@ class Queue:
             note = None
             if self.timing_sinks or self.recorder.checker or configuration.shows_dispatches:
                 if self.recorder.checker:
-                    self.recorder.checker.check_addresses(kernel.name, arguments, (*reads, *writes))
+                    self.recorder.checker.check_addresses(kernel, arguments, (*reads, *writes))
                 note = Note(self, kernel.name, groups, reads, writes, (kernel, arguments))
             workgroups, known = x * y * z, kernel.pace
             pieces: Sequence[Piece] = ()

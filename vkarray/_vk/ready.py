@@ -25,7 +25,7 @@ Constants = tuple[tuple[int, int], ...]
 
 _LENGTH = struct.Struct("<I")
 _SETS = ("capabilities", "float_widths")
-_TUPLES = ("version", "local_size")
+_TUPLES = ("version", "local_size", "addresses")
 _PLAIN = ("entry_name", "shared_bytes", "push_constant_bytes", "counts_groups")
 
 

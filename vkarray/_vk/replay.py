@@ -255,6 +255,6 @@ class Replay:
                 for parts in (call.reads, call.writes)
             )
             used = [memory[number] for number, _, _ in (*call.reads, *call.writes)]
-            checker.check_addresses(call.kernel.name, bytes(copy.views[2][offset : offset + len(call.block)]), used)
+            checker.check_addresses(call.kernel, bytes(copy.views[2][offset : offset + len(call.block)]), used)
             copy.told.append((call.kernel.name, reads, writes))
             offset += -(-len(call.block) // STEP) * STEP

@@ -146,15 +146,15 @@ class Module:
     local_size: tuple[int, int, int]
     shared_bytes: int
     push_constant_bytes: int
-    bindings: dict[int, str] = field(
-        default_factory=dict
-    )  # binding of descriptor set 0 -> "storage", "uniform" or "texel"
+    # Binding of descriptor set 0 -> "storage", "uniform" or "texel".
+    bindings: dict[int, str] = field(default_factory=dict)
     counts_groups: bool = False  # reads NumWorkgroups
     accesses: dict[int, tuple[bool, bool]] = field(default_factory=dict)  # binding -> may be read, may be written
     arguments: tuple[Field, ...] = ()  # of the block that kernels of the library get their arguments in
     push_constants: tuple[Field, ...] = ()  # members of the block, where all are numbers, vectors or arrays of numbers
     # Binding of a buffer -> the types of the numbers in it: a name ("float", "bfloat16", "int", "uint") and bits each.
     numbers: dict[int, frozenset[tuple[str, int]]] = field(default_factory=dict)
+    addresses: tuple[int, ...] = ()  # bytes at which the block of arguments or of push constants may hold an address
 
 
 def _text(words: tuple[int, ...]) -> str:
@@ -359,9 +359,8 @@ class _Reader:
             length = self.constant(o[1], "the length of an array")
             kind = o[0]
             opcode, o = self.types[kind]
-        if opcode == 23 and not (
-            addresses and self.types[o[0]] == (21, (32, 0)) and o[1] == 2
-        ):  # a uvec2 may be an address
+        may_be_address = addresses and opcode == 23 and self.types[o[0]] == (21, (32, 0)) and o[1] == 2
+        if opcode == 23 and not may_be_address:
             length *= o[1]
             opcode, o = self.types[o[0]]
         if opcode == 21:
@@ -370,6 +369,16 @@ class _Reader:
             form = {16: "e", 32: "f", 64: "d"}[o[0]] if opcode == 22 else "Q"
         name = self.names.get((block, index), "")
         return Field(name, self.members.get((block, index, _OFFSET), (0,))[0], form, length)
+
+    def addresses(self) -> tuple[int, ...]:
+        """Where the block of arguments, or that of push constants, has 64 bits that may be an address."""
+        found: set[int] = set()
+        for pointer, variable, storage in self.variables:
+            if storage == _PUSH_CONSTANT or self._holds_arguments(variable, storage):
+                block = self.types[pointer][1][1]
+                members = (self._field(block, index, kind) for index, kind in enumerate(self.types[block][1]))
+                found.update(*(range(one.offset, one.offset + one.nbytes, 8) for one in members if one.form == "Q"))
+        return tuple(sorted(found))
 
     def push_constants(self) -> tuple[Field, ...]:
         """The members of the block of push constants; none where one is more than numbers one after the other."""
@@ -441,6 +450,7 @@ def read(spirv: bytes, name: str, specialization: dict[int, int]) -> Module:
             reader.arguments(),
             reader.push_constants(),
             numbers,
+            reader.addresses(),
         )
     except (IndexError, KeyError, ValueError) as error:
         raise ShaderError(f"Kernel {name}: the SPIR-V module is damaged ({error!r}); compile it again.") from error
