@@ -295,8 +295,22 @@ def test_special_values(dtype):
     zeros = vx.asarray([-0.0, 0.0, -0.0], dtype=dtype)
     assert int(vx.argmax(zeros)) == int(vx.argmin(zeros)) == 0
     assert not bool(vx.any(zeros))
-    assert np.signbit(float(vx.sum(zeros[:1])))
-    assert not np.signbit(float(vx.sum(zeros)))
+
+
+@pytest.mark.parametrize("name", ["sum", "mean"])
+@pytest.mark.parametrize("dtype", [d for d in SUPPORTED if d in CATEGORIES["floating-point"]], ids=str)
+def test_sums_begin_with_zero(dtype, name):
+    function = getattr(vx, name)
+    for length in (1, 2, 9, 300, 9000):
+        zeros = -vx.zeros((3, length), dtype=dtype)
+        assert np.signbit(np.asarray(vx.real(zeros) if dtype.kind == "c" else zeros)).all()
+        for array, axis in itertools.product((zeros, zeros.T), (None, 0, 1)):
+            compiled = vx.compile(lambda array, axis=axis: function(-(-array), axis=axis))
+            for called in ("at once", "compiled"):
+                total = function(array, axis=axis) if called == "at once" else compiled(array)
+                for part in (vx.real(total), vx.imag(total)) if dtype.kind == "c" else (total,):
+                    values = np.asarray(part, np.float32)
+                    assert not values.any() and not np.signbit(values).any(), f"{called}: {array.shape}, axis={axis}"
 
 
 # The bits of numbers in ascending order; NaN of both signs and several payloads.

@@ -19,6 +19,15 @@
 bool vx_is_finite(float x) { return vx_magnitude_bits(x) < 0x7F800000u; }
 #endif
 
+// 0 + a sum: -0.0 becomes 0.0. By bits: Mesa's compiler for CPUs takes x + 0 for x.
+#ifdef DOUBLE
+double vx_from_zero(double sum) { return unpackDouble2x32(sum) == uvec2(0u, 0x80000000u) ? 0.0LF : sum; }
+#else
+float vx_from_zero(float sum) { return floatBitsToUint(sum) == 0x80000000u ? 0.0 : sum; }
+#endif
+
+VX_PAIR vx_from_zero(VX_PAIR sum) { return VX_PAIR(vx_from_zero(sum.x), vx_from_zero(sum.y)); }
+
 VX_REAL vx_mean(VX_REAL sum, VX_REAL count) { return vx_divide(sum, count); }
 
 VX_PAIR vx_mean(VX_PAIR sum, VX_REAL count) { return VX_PAIR(vx_divide(sum.x, count), vx_divide(sum.y, count)); }

@@ -103,8 +103,7 @@ def page() -> str:
         "",
         "NumPy's functions, given arrays of vkarray's, compute on the device and return arrays of vkarray's, and nothing is copied "
         "to the device silently ([Coming from NumPy](coming-from-numpy.md)). Code that calls them and goes on with NumPy's arrays "
-        "beside the results gets the TypeError below. A sum of -0.0 alone is -0.0, where NumPy's is 0.0. `test_array_api_lazy` is "
-        "for libraries that compute lazily.",
+        "beside the results gets the TypeError below. `test_array_api_lazy` is for libraries that compute lazily.",
         "",
         f"What the others say, and what becomes of them with array-api-strict {versions['array_api_strict']}:",
         "",

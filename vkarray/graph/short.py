@@ -19,8 +19,11 @@ from ..kernels.scalars import Scalar
 from .regions import Dependencies, Region
 from .trace import Node, Value
 
-# The elementwise operation that joins two elements as a reduction does, and the one of what is joined and the length of a row.
-_JOINED = {"sum": ("add", None), "prod": ("multiply", None), "mean": ("add", "divide")}
+# The elementwise operation that joins two elements as a reduction does, and the ones of what is joined and a number, by which a
+# floating result is finished: 0, or the length of a row.
+_JOINED: dict[str, tuple[str, tuple[str, ...]]] = {
+    "sum": ("add", ("add",)), "prod": ("multiply", ()), "mean": ("add", ("add", "divide")),
+}  # fmt: skip
 
 
 def candidates(known: Dependencies, of: Sequence[Region], stored: Collection[int]) -> set[int]:
@@ -99,9 +102,10 @@ def _joined(node: Node, values: list[Value]) -> Iterator[Node]:
     """The nodes that join neighbours, until all of a row are joined."""
     made = node.rows
     assert made is not None
-    joining, last = _JOINED[made.row.name]
+    joining, after = _JOINED[made.row.name]
+    after = after if made.result._dtype.kind == "f" else ()
     operation = ROWS[joining].operation(made.types[1])
-    total = made.result if last is None else _like(made.result, values)
+    total = _like(made.result, values) if after else made.result
     level = list(_elements(made))
     while len(level) > 1:
         pairs = [level[place : place + 2] for place in range(0, len(level), 2)]
@@ -111,9 +115,11 @@ def _joined(node: Node, values: list[Value]) -> Iterator[Node]:
         for pair, result in zip(pairs, level, strict=True):
             if len(pair) == 2:
                 yield _node(node, operation, pair, result)
-    if last is not None:
-        length = Scalar(float(_length(made)), total._dtype, total._device)
-        yield _node(node, ROWS[last].operation(total._dtype), (total, length), made.result)
+    for place, name in enumerate(after, 1):
+        number = Scalar(float(_length(made)) if name == "divide" else 0.0, total._dtype, total._device)
+        result = made.result if place == len(after) else _like(made.result, values)
+        yield _node(node, ROWS[name].operation(total._dtype), (total, number), result)
+        total = result
 
 
 def _node(node: Node, operation: Operation, inputs: Sequence[VkArray | Scalar], result: VkArray) -> Node:

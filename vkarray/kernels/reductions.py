@@ -49,8 +49,8 @@ class Reduction:
     """One reduction.
 
     `combine` is GLSL that joins the states a and b (one string, or one per kind of state); `map` makes a state of the
-    element a ({state} stands for the name of its type; default: conversion), `finish` a result of the state a. `types`
-    is a key of TYPES. `empty` is the result for no elements, None to raise ValueError. `indexed`: the state also holds
+    element a ({state} stands for the name of its type; default: conversion), `finish` a result of the state a (also one string,
+    or one per kind). `types` is a key of TYPES. `empty` is the result for no elements, None to raise ValueError. `indexed`: the state also holds
     the place of an element, and `combine` says whether a comes before b. `centered`: `map` also takes `center`, the
     element of another array for this row. `shift` (a number made of the element a) instead lets `map` take as `center` a
     number near those of neighbouring elements; their states, `join`ed, are what `finish` gets. `order` names the functions
@@ -63,7 +63,7 @@ class Reduction:
     combine: str | dict[str, str]
     types: str = "same"
     map: str | dict[str, str] | None = None
-    finish: str = "a"
+    finish: str | dict[str, str] = "a"
     empty: bool | float | None = None
     indexed: bool = False
     centered: bool = False
@@ -86,7 +86,7 @@ class Reduction:
         if states:
             source = state  # whatever the first input was, this shader is the same
         real = REAL_OF.get(state, state)
-        expressions = {"MAP": "a", "COMBINE": _by_kind(self.combine, state), "FINISH": self.finish}
+        expressions = {"MAP": "a", "COMBINE": _by_kind(self.combine, state), "FINISH": _by_kind(self.finish, state)}
         if self.shift is not None:
             expressions |= {"SHIFT": self.shift.format(real=real.name), "JOIN_STATES": self.join}
         if self.map is not None and not states:

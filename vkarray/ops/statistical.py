@@ -18,9 +18,11 @@ from .reducing import Axis, Join, Mask, accumulation, accumulator, apply, docume
 _CHAPTER = {"chapter": "statistical"}
 _PRODUCT = {"complex floating": "vx_multiply(a, b)", "else": "a * b"}
 
-sum = accumulation(
-    "sum", "a + b", "The sum of the elements over axes; 0 for no elements.", Join("add", 0), "any", empty=0
-)
+# Sums begin with 0, as NumPy's do: those of -0.0 alone are 0.0.
+_FROM_ZERO = {"integer": "a", "else": "vx_from_zero(a)"}
+
+sum = accumulation("sum", "a + b", "The sum of the elements over axes; 0 for no elements.", Join("add", 0), "any", empty=0,
+                   finish=_FROM_ZERO, library="/statistics")  # fmt: skip
 prod = accumulation("prod", _PRODUCT, "The product of the elements over axes; 1 for no elements.", Join("multiply", 1), "all",
                     empty=1, library="arithmetic")  # fmt: skip
 max = reduction("max", "real numeric", {"integer": "max(a, b)", "else": "vx_maximum(a, b)"},
@@ -29,7 +31,7 @@ max = reduction("max", "real numeric", {"integer": "max(a, b)", "else": "vx_maxi
 min = reduction("min", "real numeric", {"integer": "min(a, b)", "else": "vx_minimum(a, b)"},
                 "The smallest element over axes; NaN if there is one.", types="key", order="vx_min", library="arithmetic",
                 join=Join("minimum", None), booleans="all", complexes="complex.min", **_CHAPTER)  # fmt: skip
-_MEAN = reductions.row("mean", "numeric", "a + b", types="floating", finish="vx_mean(a, PARAMETER(0))", empty=math.nan,
+_MEAN = reductions.row("mean", "numeric", "a + b", types="floating", finish="vx_mean(vx_from_zero(a), PARAMETER(0))", empty=math.nan,
                        library="/statistics")  # fmt: skip
 
 _SPREAD = {"types": "pair", "map": "vx_deviation(vx_to_{real}(a), center)", "shift": "vx_to_{real}(a)",
