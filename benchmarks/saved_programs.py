@@ -182,11 +182,9 @@ def alone(cache: Path) -> dict[str, str]:
 def measure(name: str, batch: int, folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
     """A row of the table."""
     row: dict[str, Any] = {"model": name, "batch": batch, "bytes": (folder / "program.vkp").stat().st_size}
+    environment = alone(folder / "cache")
     for key, calls in (("cold", 0), ("warm", 1)):
-        cache = {
-            "XDG_CACHE_HOME": str(folder / "cache")
-        }  # begins empty: vkarray's and the drivers' that follow the standard
-        row[key], fault = child("--run", folder, "--began", time.time(), "--calls", calls, **cache)
+        row[key], fault = child("--run", folder, "--began", time.time(), "--calls", calls, **environment)
         if fault:
             raise SystemExit(f"{name}, batch {batch}: {fault}")
     row["peers"] = {}
@@ -210,6 +208,20 @@ def line(row: dict[str, Any], peers: list[str]) -> str:
     columns += [f"{row['cold']['first']:.2f} s", f"{warm['first']:.2f} s", f"{row['bytes'] / 1e6:.1f} MB"]
     columns += [f"{warm['peak'] / 1e6:.0f} MB", f"{warm['difference']:.0e}"]
     return f"| {' | '.join(map(str, columns))} |"
+
+
+def write(path: Path, head: str, rows: list[dict[str, Any]], peers: list[str]) -> None:
+    """The rows so far, as JSON and as a table."""
+    import vkarray as vx
+
+    about = {
+        "device": rows[0]["warm"]["device"], "driver": rows[0]["warm"]["driver"], "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "vkarray": vx.__version__, "python": platform.python_version(),
+    }  # fmt: skip
+    path.write_text(json.dumps(about | {"rows": rows}, indent=1) + "\n", encoding="utf-8")
+    title = ", ".join(f"{key} {value}" for key, value in about.items())
+    table = "\n".join([head, *(line(row, peers) for row in rows)])
+    path.with_suffix(".md").write_text(f"{title}\n\n{table}\n", encoding="utf-8")
 
 
 def main() -> int:
@@ -264,17 +276,8 @@ def main() -> int:
         for each, folder in folders.items():
             rows.append(measure(*each, folder, given))
             print(line(rows[-1], peers), flush=True)
-    if given.output is not None:
-        import vkarray as vx
-
-        about = {
-            "device": rows[0]["warm"]["device"], "driver": rows[0]["warm"]["driver"], "date": f"{datetime.now(UTC):%Y-%m-%d}",
-            "vkarray": vx.__version__, "python": platform.python_version(),
-        }  # fmt: skip
-        given.output.write_text(json.dumps(about | {"rows": rows}, indent=1) + "\n", encoding="utf-8")
-        title = ", ".join(f"{key} {value}" for key, value in about.items())
-        table = "\n".join([head, *(line(row, peers) for row in rows)])
-        given.output.with_suffix(".md").write_text(f"{title}\n\n{table}\n", encoding="utf-8")
+            if given.output is not None:
+                write(given.output, head, rows, peers)
     return 0
 
 
