@@ -41,6 +41,11 @@ CASES = {
     "depthwise, cubes": (3, 3, (4, 11, 6), (2, 3, 3), {"padding": 1, "stride": (2, 1, 1), "groups": 3}),
     "depthwise, dilated": (4, 4, (11, 13), (3, 4), {"padding": 2, "stride": 3, "dilation": (1, 2), "groups": 4}),
     "depthwise, several of each": (4, 12, (9, 8), (3, 3), {"padding": 2, "dilation": 2, "groups": 4}),
+    "products, uneven padding": (16, 16, (9, 8), (3, 3), {"padding": ((0, 1), (2, 0)), "stride": 2}),
+    "one tap, uneven padding": (16, 12, (7, 8), (1, 1), {"padding": ((0, 1), (2, 1))}),
+    "few channels, uneven padding": (3, 4, (7, 9), (3, 2), {"padding": ((2, 0), (0, 3)), "dilation": 2}),
+    "depthwise, uneven padding": (8, 8, (9, 8), (3, 3), {"stride": 2, "padding": ((0, 1), (0, 1)), "groups": 8}),
+    "depthwise, uneven, cubes": (3, 3, (4, 11, 6), (2, 3, 3), {"padding": ((0, 1), (2, 0), (0, 2)), "groups": 3}),
     "1 dimension": (16, 32, (40,), (5,), {"stride": 3, "padding": 2}),
     "3 dimensions": (12, 24, (5, 6, 7), (3, 2, 3), {"stride": 2, "padding": 1, "groups": 3}),
 }
@@ -51,7 +56,10 @@ def _taps(kernel):
 
 
 def _parameters(rank, stride=1, padding=0, dilation=1, groups=1):
-    stride, padding, dilation = (np.broadcast_to(value, rank).tolist() for value in (stride, padding, dilation))
+    """The stride, the padding (pairs) and the dilation of each dimension, and the groups."""
+    stride, dilation = (np.broadcast_to(value, rank).tolist() for value in (stride, dilation))
+    if np.ndim(padding) < 2:
+        padding = np.stack([np.broadcast_to(padding, rank)] * 2, axis=1).tolist()
     return stride, padding, dilation, groups
 
 
@@ -63,7 +71,7 @@ def _places(tap, output, stride, dilation):
 
 
 def _padded(array, padding):
-    return np.pad(array, [(0, 0), (0, 0), *((p, p) for p in padding)])
+    return np.pad(array, [(0, 0), (0, 0), *padding])
 
 
 def _made(x, w, **parameters):
@@ -84,7 +92,7 @@ def _made(x, w, **parameters):
 def _slid(made, w, size, **parameters):
     stride, padding, dilation, groups = _parameters(made.ndim - 2, **parameters)
     m, c = w.shape[0] // groups, w.shape[1]
-    whole = [n + 2 * p for n, p in zip(size, padding, strict=True)]
+    whole = [n + sum(p) for n, p in zip(size, padding, strict=True)]
     result = np.zeros((made.shape[0], c * groups, *whole))
     for tap in _taps(w.shape[2:]):
         places = (slice(None), slice(None), *_places(tap, made.shape[2:], stride, dilation))
@@ -92,7 +100,7 @@ def _slid(made, w, size, **parameters):
             weights = w[(slice(g * m, g * m + m), slice(None), *tap)]
             part = np.einsum("mc,nm...->nc...", weights, made[:, g * m : g * m + m])
             result[:, g * c : g * c + c][places] += part
-    return result[(slice(None), slice(None), *(slice(p, p + n) for p, n in zip(padding, size, strict=True)))]
+    return result[(slice(None), slice(None), *(slice(p, p + n) for (p, _), n in zip(padding, size, strict=True)))]
 
 
 def _weight(x, made, shape, **parameters):
@@ -185,7 +193,7 @@ def test_transposed(case, dtype):
     stride, padding, dilation, _ = _parameters(rank, **parameters)
     more = [min(1, max(s, d) - 1) for s, d in zip(stride, dilation, strict=True)]
     size = [
-        (n - 1) * s - 2 * p + d * (k - 1) + o + 1
+        (n - 1) * s - sum(p) + d * (k - 1) + o + 1
         for n, s, p, d, k, o in zip(x.shape[2:], stride, padding, dilation, w.shape[2:], more, strict=True)
     ]
     got = convolve(*arrays, transposed=True, output_padding=tuple(more), **parameters)
@@ -335,6 +343,9 @@ def test_errors():
         ((x, w, vx.zeros((4,))), {}, r"expected a bias of shape \(6,\)"),
         ((x, w), {"stride": 0}, "expected stride as an integer of at least 1"),
         ((x, w), {"padding": (1, 2, 3)}, "expected padding as an integer of at least 0 or 2 of them"),
+        ((x, w), {"padding": ((1, 2), 3)}, "padding"),
+        ((x, w), {"padding": ((1, 2), (0, -1))}, r"2 of them or 2 pairs \(before, after\)"),
+        ((x, w), {"padding": ((1, 2),)}, r"2 pairs \(before, after\)"),
         ((x, w), {"dilation": 4}, "leaves nothing"),
         ((x, w), {"output_padding": 1}, "output_padding is for transposed"),
         (

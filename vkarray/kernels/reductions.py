@@ -50,12 +50,11 @@ class Reduction:
 
     `combine` is GLSL that joins the states a and b (one string, or one per kind of state); `map` makes a state of the
     element a ({state} stands for the name of its type; default: conversion), `finish` a result of the state a (also one string,
-    or one per kind). `types` is a key of TYPES. `empty` is the result for no elements, None to raise ValueError. `indexed`: the state also holds
-    the place of an element, and `combine` says whether a comes before b. `centered`: `map` also takes `center`, the
-    element of another array for this row. `shift` (a number made of the element a) instead lets `map` take as `center` a
-    number near those of neighbouring elements; their states, `join`ed, are what `finish` gets. `order` names the functions
-    of `glsl/lib/order.glsl` that make keys of the types in KEYS. `library` is the file of `glsl/lib` that the expressions
-    call.
+    or one per kind). `types` is a key of TYPES. `empty` is the result for no elements, None to raise ValueError. `indexed`: the
+    state also holds the place of an element, and `combine` says whether a comes before b. `centered`: `map` also takes `center`,
+    the element of another array for this row. `shift` (a number made of the element a) instead lets `map` take as `center` a
+    number near those of neighbouring elements; their states, `join`ed, are what `finish` gets. `order` names the functions of
+    `glsl/lib/order.glsl` that make keys of the types in KEYS. `library` is the file of `glsl/lib` that the expressions call.
     """
 
     name: str

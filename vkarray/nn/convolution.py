@@ -28,7 +28,7 @@ from ..kernels.rows import ROWS, check_array
 from ..ops import creation, statistical
 from .convolution_direct import Problem, add_directly, add_weight_directly
 from .convolution_products import made_by_products, slid_by_products, uses_products, weight_by_products
-from .windows import Triple, Windows, five, numbers, triple
+from .windows import Pairs, Triple, Windows, five, numbers, paddings, triple
 
 if TYPE_CHECKING:
     from ..kernels.launch import Device
@@ -172,7 +172,7 @@ def _checked(
             f"{function}: expected x and weight of 3, 4 or 5 dimensions both, got shapes {x._shape} and {weight._shape}."
         )
     groups = layout.as_integer(groups, function, "groups")
-    steps, pads = numbers(function, "stride", stride, rank, 1), numbers(function, "padding", padding, rank, 0)
+    steps, pads = numbers(function, "stride", stride, rank, 1), paddings(function, padding, rank)
     apart = numbers(function, "dilation", dilation, rank, 1)
     more = numbers(function, "output_padding", output_padding, rank, 0)
     call = _geometry(function, x._shape, weight._shape, steps, pads, apart, groups, bool(transposed), more)
@@ -183,7 +183,7 @@ def _checked(
 
 @functools.lru_cache(maxsize=4096)
 def _geometry(
-    function: str, shape: layout.Shape, weight: layout.Shape, steps: layout.Shape, pads: layout.Shape, apart: layout.Shape,
+    function: str, shape: layout.Shape, weight: layout.Shape, steps: layout.Shape, pads: Pairs, apart: layout.Shape,
     groups: int, transposed: bool, more: layout.Shape,
 ) -> _Call:  # fmt: skip
     wanted = weight[0] if transposed else weight[1] * groups
@@ -195,7 +195,7 @@ def _geometry(
     size, kernel = shape[2:], weight[2:]
     if transposed:
         other = tuple(
-            (n - 1) * s - 2 * p + d * (k - 1) + o + 1
+            (n - 1) * s - sum(p) + d * (k - 1) + o + 1
             for n, s, p, d, k, o in zip(size, steps, pads, apart, kernel, more, strict=True)
         )
         if any(o >= max(s, d) for o, s, d in zip(more, steps, apart, strict=True)):
@@ -207,7 +207,7 @@ def _geometry(
         if any(more):
             raise ValueError(f"{function}: output_padding is for transposed convolutions, got {more}.")
         other = tuple(
-            (n + 2 * p - d * (k - 1) - 1) // s + 1
+            (n + sum(p) - d * (k - 1) - 1) // s + 1
             for n, s, p, d, k in zip(size, steps, pads, apart, kernel, strict=True)
         )
         slid, made, channels = size, other, weight[0]
@@ -215,7 +215,8 @@ def _geometry(
         raise ValueError(
             f"{function}: a kernel of {kernel} with stride {steps}, padding {pads} and dilation {apart} leaves nothing of {size}."
         )
-    windows = Windows(*map(triple, (slid, made, kernel, steps, pads, apart), (1, 1, 1, 1, 0, 1)))
+    before = tuple(first for first, _ in pads)  # what comes after follows from how many windows there are
+    windows = Windows(*map(triple, (slid, made, kernel, steps, before, apart), (1, 1, 1, 1, 0, 1)))
     return _Call(Problem(windows, groups, weight[1], weight[0] // groups), (shape[0], channels, *other))
 
 
@@ -245,10 +246,10 @@ def convolution(
 
     Parameters: x (real numeric) of shape (N, C, L1, ...); weight of shape (M, C / groups, K1, ...), for a transposed
     convolution (C, M / groups, K1, ...); bias of shape (M,); stride, padding (zeros on both sides), dilation, output_padding
-    (added to one side of a transposed convolution's result), each an integer or one for each dimension; groups of channels;
-    out (an array for the result, which shares no memory with the operands).
-    Returns an array of shape (N, M, ...), whose lengths are (L + 2 padding - dilation (K - 1) - 1) // stride + 1, transposed
-    (L - 1) stride - 2 padding + dilation (K - 1) + output_padding + 1.
+    (added to one side of a transposed convolution's result), each an integer or one for each dimension, padding also a pair
+    (before, after) for each; groups of channels; out (an array for the result, which shares no memory with the operands).
+    Returns an array of shape (N, M, ...), whose lengths are (L + before + after - dilation (K - 1) - 1) // stride + 1, transposed
+    (L - 1) stride - before - after + dilation (K - 1) + output_padding + 1.
     float16 and bfloat16 are summed in float32, and rounded once more where a bias is added; integers wrap.
     Raises TypeError for other types, ValueError for shapes that do not match and results without elements.
     """

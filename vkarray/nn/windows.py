@@ -89,6 +89,25 @@ def numbers(function: str, name: str, value: Any, rank: int, least: int) -> tupl
     return listed
 
 
+Pairs = tuple[tuple[int, int], ...]
+
+
+def paddings(function: str, value: Any, rank: int) -> Pairs:
+    """How many zeros come before and after, for each dimension: of one number, one for each, or a pair for each.
+
+    Raises TypeError for what are no integers, ValueError for another number of them and for negative ones.
+    """
+    if not isinstance(value, (list, tuple)) or not any(isinstance(one, (list, tuple)) for one in value):
+        return tuple((both, both) for both in numbers(function, "padding", value, rank, 0))
+    found = tuple(layout.as_integers(one, function, "padding") for one in value)
+    if len(found) != rank or any(len(pair) != 2 or min(pair) < 0 for pair in found):
+        raise ValueError(
+            f"{function}: expected padding as an integer of at least 0, {rank} of them or {rank} pairs (before, after), got "
+            f"{value!r:.60}."
+        )
+    return tuple((before, after) for before, after in found)
+
+
 def five(array: VkArray) -> VkArray:
     """A view with the dimensions (batch, channels, depth, height, width) of (batch, channels, 1 to 3 others)."""
     added = (1,) * (5 - array.ndim)

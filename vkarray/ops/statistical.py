@@ -31,8 +31,8 @@ max = reduction("max", "real numeric", {"integer": "max(a, b)", "else": "vx_maxi
 min = reduction("min", "real numeric", {"integer": "min(a, b)", "else": "vx_minimum(a, b)"},
                 "The smallest element over axes; NaN if there is one.", types="key", order="vx_min", library="arithmetic",
                 join=Join("minimum", None), booleans="all", complexes="complex.min", **_CHAPTER)  # fmt: skip
-_MEAN = reductions.row("mean", "numeric", "a + b", types="floating", finish="vx_mean(vx_from_zero(a), PARAMETER(0))", empty=math.nan,
-                       library="/statistics")  # fmt: skip
+_MEAN = reductions.row("mean", "numeric", "a + b", types="floating", empty=math.nan,
+                       finish="vx_mean(vx_from_zero(a), PARAMETER(0))", library="/statistics")  # fmt: skip
 
 _SPREAD = {"types": "pair", "map": "vx_deviation(vx_to_{real}(a), center)", "shift": "vx_to_{real}(a)",
            "join": "vx_join(a, b)", "empty": math.nan, "library": "/statistics"}  # fmt: skip

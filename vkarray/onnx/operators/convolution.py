@@ -12,7 +12,7 @@ from ...nn import convolution as nn
 from ..interpreter import Call
 from ..table import HALF, INSIDE, each_of, operator
 from .sampling import between
-from .windows import padded, pairs_of, sliding, symmetric
+from .windows import padded, pairs_of, sliding
 
 
 @operator("Conv", half=HALF)
@@ -23,11 +23,9 @@ def convolve(
     """A convolution; bias is one number for each channel."""
     _check_kernel(weight, kernel_shape)
     windows = sliding(x.shape[2:], weight.shape[2:], strides, dilations, pads, auto_pad)
-    same = symmetric(windows.pads)
     return nn.convolution(
-        x if same is not None else padded(call, x, windows.pads), weight, bias, stride=windows.strides, padding=same or 0,
-        dilation=windows.dilations, groups=group,
-    )  # fmt: skip
+        x, weight, bias, stride=windows.strides, padding=windows.pads, dilation=windows.dilations, groups=group
+    )
 
 
 def _check_kernel(weight: Any, kernel_shape: Any) -> None:
@@ -59,19 +57,10 @@ def _convolve_transposed(
             pairs = [(all_ - one, one) for one, all_ in zip(few, total, strict=True)]
     else:
         pairs = pairs_of(pads, rank) if auto_pad == "NOTSET" else [(0, 0)] * rank
-    same = symmetric(pairs)
-    if same is not None and min(same) >= 0 and all(e < max(s, d) for e, s, d in zip(more, steps, apart, strict=True)):
+    if min(map(min, pairs)) >= 0 and all(e < max(s, d) for e, s, d in zip(more, steps, apart, strict=True)):
         return nn.convolution(
-            x,
-            weight,
-            bias,
-            stride=steps,
-            padding=same,
-            dilation=apart,
-            groups=group,
-            transposed=True,
-            output_padding=more,
-        )
+            x, weight, bias, stride=steps, padding=pairs, dilation=apart, groups=group, transposed=True, output_padding=more,
+        )  # fmt: skip
     found = nn.convolution(x, weight, stride=steps, dilation=apart, groups=group, transposed=True)
     cut = [(-before, extra - after) for (before, after), extra in zip(pairs, more, strict=True)]
     found = padded(call, found, [(max(0, a), max(0, b)) for a, b in cut])

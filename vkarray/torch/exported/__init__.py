@@ -20,6 +20,7 @@ from . import nests
 from .folding import fold_numbers
 from .lengths import Lengths, said_of_leaves
 from .merge import merge
+from .pads import fold_pads
 from .parts import ProgramInParts
 from .refusals import ExportError, Refusal, of_text
 
@@ -82,6 +83,7 @@ def _exported(model: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, A
         _forget_assertions(found.graph_module.graph)
         made = found.run_decompositions(_decompositions())
         fold_numbers(made)
+        fold_pads(made)
         merge(made)
         _forget_unused(made.graph_module.graph)
         return made
