@@ -95,7 +95,7 @@ def page() -> str:
         "",
         f"The tests of SciPy {versions['scipy']} and scikit-learn {versions['scikit-learn']} that take arrays of any library, run "
         f"with float64 as the default floating type: {share(every)} pass. Tests that these libraries skip do not count, nor slow "
-        "ones. `python tests/array_api_suites/run.py` writes this page.",
+        "ones, nor those that SciPy has for lazy libraries alone. `python tests/array_api_suites/run.py` writes this page.",
         "",
         "| File | Pass |",
         "| --- | --- |",
@@ -103,7 +103,7 @@ def page() -> str:
         "",
         "NumPy's functions, given arrays of vkarray's, compute on the device and return arrays of vkarray's, and nothing is copied "
         "to the device silently ([Coming from NumPy](coming-from-numpy.md)). Code that calls them and goes on with NumPy's arrays "
-        "beside the results gets the TypeError below. `test_array_api_lazy` is for libraries that compute lazily.",
+        "beside the results gets the TypeError below.",
         "",
         f"What the others say, and what becomes of them with array-api-strict {versions['array_api_strict']}:",
         "",

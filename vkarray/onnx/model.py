@@ -23,6 +23,7 @@ from .graph import Graph, Node
 from .interpreter import Half, Known, Runner
 from .merge import merge
 from .needs import Needs
+from .pads import fold_pads
 from .precision import Precision
 from .table import FLOAT32, HALF, WIDEST
 from .types import Description
@@ -87,6 +88,8 @@ class Model:
         self.device = vx.asarray(0, device=device).device
         self._graph = graph
         _fold(graph, {})
+        for one in graph.everywhere():
+            fold_pads(one)
         self._merged = sum(merge(one) for one in graph.everywhere())
         self._needs = Needs(graph)
         self._precision = None if half is None else Precision(half, graph)
