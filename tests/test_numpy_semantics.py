@@ -312,7 +312,14 @@ BESIDE = (
     "n.linspace(n.asarray([1], dtype='c8'), n.asarray([True]), 2)", "n.geomspace(1, n.asarray([4, 9], dtype='f2'), 3)",
     "n.asarray([1, 0]).choose(n.asarray([1, 2]), n.asarray([3, 4]))", "n.asarray([1, 0]).choose([[1, 2], [3, 4]])",
     "n.asarray(NANS).searchsorted(NANS)", "n.asarray(NANS).searchsorted(n.asarray(NANS), side='right')",
-    "n.linspace(n.asarray([1, 2], dtype='f4'), 2j, 3)", "n.signbit(n.add.reduce([-0.0], initial=-0.0))",
+    "n.linspace(n.asarray([1, 2], dtype='f4'), 2j, 3)",
+    *(
+        f"n.signbit(n.sum(n.asarray({values}, dtype='f4'), initial={initial}, where={where}))"
+        for values in ([-0.0], [-0.0, -0.0], [-0.0, 0.0], [1.0, -1.0])
+        for initial in ("-0.0", "0.0", "n.float32(-0.0)", "n.asarray(-0.0)")
+        for where in (True, False)
+    ),
+    "n.signbit(n.add.reduce([-0.0], initial=-0.0))",
 )  # fmt: skip
 
 

@@ -120,8 +120,10 @@ def _options(
     if join is None:
         raise TypeError(f"{made.name}: it takes neither initial nor where.")
     x = given(made.name, x)
+    sums = join.function == "add" and x._dtype.kind == "f"  # which -0.0 does not change, but `reduce` begins with 0.0
+    signed = sums and _may_be_negative_zero(initial)
     if where is not True:
-        start = join.identity if join.identity is not None else in_type_of(x, initial)
+        start = -0.0 if sums else join.identity if join.identity is not None else in_type_of(x, initial)
         if start is None:
             raise ValueError(_WITHOUT_INITIAL.format(made.name))
         x = operations["where"](operations["mask"](made.name, where, x), x, start)
@@ -133,7 +135,21 @@ def _options(
     initial = in_type_of(result, initial)
     if 0 in x._shape and type(initial) is VkArray and initial.ndim == 0:  # the number itself: 0.0 + -0.0 is 0.0
         return operations["full"](result._shape, initial, device=result._device)
-    return result if initial is None else operations[join.function](result, initial)
+    if initial is None:
+        return result
+    joined = operations[join.function](result, initial)
+    if not signed:
+        return joined
+    over = {name: reduce.keywords[name] for name in ("axis", "keepdims")}
+    negative = operations["all"](operations["signbit"](x), **over) & operations["signbit"](initial)
+    return operations["where"](negative & (joined == 0), initial, joined)
+
+
+def _may_be_negative_zero(initial: Any) -> bool:
+    if type(initial) is VkArray:
+        return initial._dtype.kind == "f"
+    number = promotion.as_scalar(initial)
+    return isinstance(number, float) and number == 0 and math.copysign(1, number) < 0
 
 
 def in_type_of(x: VkArray, initial: Any) -> Any:
