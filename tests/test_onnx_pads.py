@@ -69,6 +69,14 @@ def test_what_is_left_alone(name: str) -> None:
     _check(_model(LEFT[name]), 1)
 
 
+@pytest.mark.parametrize("axes", [[4], [-5], [3, -1]])
+def test_wrong_axes_are_told_when_the_model_runs(axes: list[int]) -> None:
+    given = {"pads": np.array([1] * 2 * len(axes)), "": None, "axes": np.array(axes)}
+    loaded = vkarray.onnx.load(_model((given, {}, (4, 3, 3, 3), IMAGE)), compile=False)
+    with pytest.raises(ValueError, match="the Pad"):
+        loaded(_random(*IMAGE))
+
+
 def test_another_mode_is_left_alone() -> None:
     _check(_model(FOLDED["one side"], mode="reflect"), 1)
 

@@ -295,6 +295,7 @@ def test_special_values(dtype):
     zeros = vx.asarray([-0.0, 0.0, -0.0], dtype=dtype)
     assert int(vx.argmax(zeros)) == int(vx.argmin(zeros)) == 0
     assert not bool(vx.any(zeros))
+    assert not np.signbit(float(vx.sum(zeros)))
 
 
 @pytest.mark.parametrize("name", ["sum", "mean"])

@@ -146,6 +146,7 @@ def _options(
 
 
 def _may_be_negative_zero(initial: Any) -> bool:
+    """Whether a sum may begin with -0.0: the values of arrays are not read."""
     if type(initial) is VkArray:
         return initial._dtype.kind == "f"
     number = promotion.as_scalar(initial)
