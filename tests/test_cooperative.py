@@ -97,36 +97,38 @@ def changed(able, **limits):
 
 def test_tiles_follow_the_shape(able) -> None:
     for dtype in (vx.float16, vx.bfloat16):
-        assert cooperative.choose_tile(able, (4096, 4096), dtype).form == "mixed"
-        assert cooperative.choose_tile(able, (4095, 4099), dtype).form == "packed"
-        assert cooperative.choose_tile(able, (8, 4096, 4096), dtype).form == "mixed"
-        assert cooperative.choose_tile(able, (256, 256, 256), dtype).form == "ahead"
-        assert cooperative.choose_tile(able, (64, 64), dtype) == TILES["large"][-1]
-        assert cooperative.choose_tile(able, (1, 4096), dtype) is None
-    assert cooperative.choose_tile(able, (4096, 4096), vx.float32) is None
+        assert cooperative.choose_tile(able, (4096, 4096), 4096, dtype)[0].form == "mixed"
+        assert cooperative.choose_tile(able, (4095, 4099), 4096, dtype)[0].form == "packed"
+        assert cooperative.choose_tile(able, (8, 4096, 4096), 4096, dtype)[0].form == "mixed"
+        assert cooperative.choose_tile(able, (256, 256, 256), 4096, dtype)[0].form == "ahead"
+        assert cooperative.choose_tile(able, (64, 64), 64, dtype) == (TILES["large"][-1], 1)
+        assert cooperative.choose_tile(able, (64, 1024), 4096, dtype) == (TILES["large"][-1], 8)
+        assert cooperative.choose_tile(able, (512, 3072), 768, dtype) == (TILES["large"][-1], 1)
+        assert cooperative.choose_tile(able, (1, 4096), 4096, dtype) is None
+    assert cooperative.choose_tile(able, (4096, 4096), 4096, vx.float32) is None
 
 
 def test_tuning_chooses_among_the_rows_that_fit(able) -> None:
     for tile in TILES["large"]:
         with tuning.trying(cooperative.FAMILY, tile.label):
-            assert cooperative.choose_tile(able, (4096, 4096), vx.bfloat16) == tile
+            assert cooperative.choose_tile(able, (4096, 4096), 4096, vx.bfloat16) == (tile, 1)
     problems = list(tuned._halves(able))
     assert problems
     for problem in problems:
         labels = tuned._cooperative_tiles(able, problem)
         assert set(labels) <= {tile.label for tile in TILES["large"]}
-        shape = problem.shapes[0][0], problem.shapes[1][1]
-        assert labels[0] == cooperative.choose_tile(able, shape, vx.float16).label
+        (m, k), (_, n) = problem.shapes
+        assert labels[0] == cooperative.choose_tile(able, (m, n), k, vx.float16)[0].label
 
 
 def test_devices_without_what_the_kernel_needs_are_left_alone(able) -> None:
     shape = (4096, 4096)
-    assert cooperative.choose_tile(able._replace(features=frozenset()), shape, vx.float16) is None
+    assert cooperative.choose_tile(able._replace(features=frozenset()), shape, 4096, vx.float16) is None
     for limits in (
         {"cooperative_matrices": frozenset()}, {"min_subgroup_size": 8}, {"max_shared_memory_size": 8192},
         {"max_workgroup_invocations": 64}, {"is_cpu": True},
     ):  # fmt: skip
-        assert cooperative.choose_tile(changed(able, **limits), shape, vx.float16) is None
+        assert cooperative.choose_tile(changed(able, **limits), shape, 4096, vx.float16) is None
 
 
 def test_every_row_of_the_table_divides_evenly() -> None:
@@ -276,7 +278,7 @@ def test_a_row_is_added_before_sums_are_rounded(dtype, tile, device, monkeypatch
 def test_a_device_with_fragments_uses_them(tile, device, monkeypatch) -> None:
     """Where a row of the table fits the device, nothing is converted."""
     size = max(tile.shape)
-    chosen = cooperative.choose_tile(device, (size, size), vx.float16)
+    chosen = cooperative.choose_tile(device, (size, size), size, vx.float16)
     if chosen is not None:
         monkeypatch.setattr(blocks, "cast", None)
         multiply(vx.float16, values_of(vx.float16, (size, size)), values_of(vx.float16, (size, size)))
@@ -286,7 +288,7 @@ def test_a_device_with_fragments_uses_them(tile, device, monkeypatch) -> None:
 
 def test_a_stack_times_one_matrix_counts_as_one_product(monkeypatch) -> None:
     seen = []
-    monkeypatch.setattr(cooperative, "choose_tile", lambda device, shape, dtype: seen.append(shape))
+    monkeypatch.setattr(cooperative, "choose_tile", lambda device, shape, k, dtype: seen.append(shape))
     for first, second in [((3, 64, 24), (24, 72)), ((2, 64, 24), (2, 24, 72)), ((64, 24), (2, 24, 72))]:
         multiply(vx.float16, values_of(vx.float16, first), values_of(vx.float16, second))
     assert seen == [(192, 72), (2, 64, 72), (2, 64, 72)]
@@ -317,10 +319,9 @@ def test_fragments_of_other_shapes_and_sizes_of_subgroups(able) -> None:
         described = changed(able, registers=registers, cooperative_matrices=listed, subgroups=sizes)
         own = described.limits.subgroups.size(sizes.most, registers, 1024)
         described = changed(described, subgroup_size=own, min_subgroup_size=own, max_subgroup_size=own)
-        chosen = cooperative.choose_tile(described._replace(features=features), shape, vx.float16)
-        assert chosen is not None
+        chosen, _ = cooperative.choose_tile(described._replace(features=features), shape, 1024, vx.float16)
         assert (chosen.fragment, chosen.subgroup) == (fragment, subgroup)
         assert chosen.form != "ahead", "it spills there"
         fixed = sizes._replace(required=())
         other = changed(described, subgroups=fixed, subgroup_size=64, min_subgroup_size=8, max_subgroup_size=64)
-        assert cooperative.choose_tile(other, shape, vx.float16) is None
+        assert cooperative.choose_tile(other, shape, 1024, vx.float16) is None

@@ -104,22 +104,18 @@ def test_broadcast_views_are_multiplied_without_copies() -> None:
 
 @pytest.fixture
 def only(monkeypatch, device):
-    """A function that makes one row of the tables the only one, and a device look busy with `parallel` invocations."""
+    """A function that makes products take one row of the tables, with sums in so many parts."""
 
-    def choose(tile: Tile, busy: int = 1) -> None:
+    def choose(tile: Tile, parts: int = 1) -> None:
         roll(monkeypatch, device)
-        for table in ("GPU_TILES", "CPU_TILES"):
-            monkeypatch.setattr(blocks, table, (tile,))
+        monkeypatch.setattr(blocks, "choose_tile", lambda *_, **__: (tile, parts))
+        monkeypatch.setattr(blocks, "_SHORTEST_PART", 16)
         for kind in ("cpu", "gpu"):
-            monkeypatch.setitem(blocks._BUSY, kind, busy)
-            monkeypatch.setitem(sums._BUSY, kind, busy)
-            for module in (blocks, sums):
-                monkeypatch.setitem(module._SHORTEST_PART, kind, 16)
-        blocks.choose_tile.cache_clear()
+            monkeypatch.setitem(sums._BUSY, kind, 1 << 20 if parts > 1 else 1)
+            monkeypatch.setitem(sums._SHORTEST_PART, kind, 16)
         planned.forget()  # how calls were done before
 
-    yield choose
-    blocks.choose_tile.cache_clear()
+    return choose
 
 
 # Compiling a large tile takes llvmpipe up to half a minute: one type and few layouts of operands are enough for it there.
@@ -169,7 +165,7 @@ def test_large_tiles_of_packs(tile, view, only, device) -> None:
 def test_parts_of_the_summed_dimension(tile, dtype, only, device) -> None:
     if not blocks.runs(tile, device, dtype):
         pytest.skip(f"{device.name} has too little shared memory for {tile.shape} of {dtype}")
-    only(tile, busy=1 << 20)
+    only(tile, parts=100)
     for first, second in [
         ((20, 100), (100, 24)),
         ((2, 3, 90), (90, 4)),
@@ -240,7 +236,7 @@ def test_rows_side_by_side_are_added_in_packs(dtype, few, monkeypatch) -> None:
 
 @pytest.mark.parametrize("dtype", supported([vx.float16, vx.bfloat16]), ids=str)
 def test_parts_of_16_bit_sums_are_added_in_packs(dtype, only, device, monkeypatch) -> None:
-    only(CPU_TILES[-1], busy=1 << 20)
+    only(CPU_TILES[-1], parts=100)
     for kind in ("cpu", "gpu"):
         monkeypatch.setitem(dot_packs.BUSY, kind, 64)
     multiply(dtype, values_of(dtype, (20, 100), 11), values_of(dtype, (100, 24), 12))
@@ -328,23 +324,26 @@ def test_every_row_of_the_tables_divides_evenly() -> None:
 
 @pytest.mark.needs(registers="large")
 @pytest.mark.parametrize(
-    ("shape", "dtype", "expected"),
+    ("shape", "k", "dtype", "expected", "parts"),
     [
-        ((8192, 8192), vx.float32, (64, 128)), ((4096, 512), vx.float32, (64, 128)), ((1024, 1024), vx.float32, (64, 128)),
-        ((2048, 2048), vx.float32, (128, 128)), ((4096, 4096), vx.float64, (128, 128)),
-        ((1024, 1024), vx.float64, (64, 64)), ((2048, 64, 64), vx.float32, (64, 64)), ((65536, 64), vx.float32, (64, 64)),
-        ((4096, 32, 32), vx.float32, (32, 32)), ((1 << 20, 16), vx.float32, (64, 16)), ((5, 5), vx.float32, (4, 4)),
-        ((1 << 16, 8, 8), vx.float32, (4, 4)), ((4096, 4096), vx.complex128, (32, 32)),
+        ((8192, 8192), 8192, vx.float32, (64, 128), 1), ((2048, 2048), 2048, vx.float32, (128, 128), 1),
+        ((1024, 1024), 1024, vx.float32, (64, 128), 3), ((4096, 4096), 4096, vx.float64, (128, 128), 1),
+        ((1024, 1024), 1024, vx.float64, (128, 128), 4), ((2048, 64, 64), 64, vx.float32, (64, 64), 1),
+        ((65536, 64), 64, vx.float32, (64, 64), 1), ((4096, 32, 32), 32, vx.float32, (32, 32), 1),
+        ((1 << 20, 16), 16, vx.float32, (64, 16), 1), ((5, 5), 5, vx.float32, (4, 4), 1),
+        ((1 << 16, 8, 8), 8, vx.float32, (4, 4), 1), ((4096, 4096), 4096, vx.complex128, (32, 32), 1),
+        ((197, 768), 3072, vx.float32, (64, 128), 16), ((32, 32), 1 << 20, vx.float32, (32, 32), 768),
     ],
 )  # fmt: skip
-def test_tiles_that_waste_little_are_chosen(device, monkeypatch, shape, dtype, expected) -> None:
+def test_tiles_that_waste_little_are_chosen(device, monkeypatch, shape, k, dtype, expected, parts) -> None:
     limits = dataclasses.replace(
         device.limits, is_cpu=False, max_shared_memory_size=48 << 10, max_workgroup_invocations=1024
     )
     monkeypatch.setattr(device, "limits", limits)
     blocks.choose_tile.cache_clear()
-    assert blocks.choose_tile(device, shape, dtype).shape == expected
+    tile, found = blocks.choose_tile(device, shape, k, dtype)
     blocks.choose_tile.cache_clear()
+    assert (tile.shape, found) == (expected, parts)
 
 
 def test_the_set_of_variants_is_closed(device, only) -> None:
@@ -352,7 +351,7 @@ def test_the_set_of_variants_is_closed(device, only) -> None:
     for dtype in NUMERIC:
         source = dtype if dtype.bits >= 32 or dtype.category != "real floating" else vx.float32
         for shape in [(4, 4), (40, 40), (20, 300), (300, 20), (1000, 1000), (8192, 8192)]:
-            tile = blocks.choose_tile(device, shape, source)
+            tile, _ = blocks.choose_tile(device, shape, 1000, source)
             for target in (dtype, sums.partial_dtype(dtype)):
                 assert blocks.matmul_variant(tile, source, target, device) in listed
     assert listed <= set(catalogue.standard_variants())

@@ -62,18 +62,15 @@ def way(request, monkeypatch, device):
     chosen = WAYS[name]
     roll(monkeypatch, device)
     if chosen.tile is not None:
-        for table in ("GPU_TILES", "CPU_TILES"):
-            monkeypatch.setattr(blocks, table, (chosen.tile,))
+        monkeypatch.setattr(blocks, "choose_tile", lambda *_, **__: (chosen.tile, 100 if chosen.parts else 1))
+    monkeypatch.setattr(blocks, "_SHORTEST_PART", 16)
     for kind in ("cpu", "gpu"):
-        for module in (blocks, sums):
-            monkeypatch.setitem(module._BUSY, kind, 1 << 20 if chosen.parts else 1)
-            monkeypatch.setitem(module._SHORTEST_PART, kind, 16)
+        monkeypatch.setitem(sums._BUSY, kind, 1 << 20 if chosen.parts else 1)
+        monkeypatch.setitem(sums._SHORTEST_PART, kind, 16)
         monkeypatch.setitem(dot_packs.BUSY, kind, 64)
         monkeypatch.setitem(packs._LEAST, kind, (16, 16, 8))
     monkeypatch.setattr(packs, "_FEW_PRODUCTS", 0)
-    blocks.choose_tile.cache_clear()
-    yield chosen
-    blocks.choose_tile.cache_clear()
+    return chosen
 
 
 def numbers(dtype, shape, seed: int, view=lambda x: x) -> vx.VkArray:
@@ -160,6 +157,20 @@ def test_activations(way, name, monkeypatch) -> None:
         for bias, residual in (("row", None), (None, None), ("row", "whole")):
             epilogue = Epilogue(added(dtype, shape, bias, 3), ACTIVATIONS[name], added(dtype, shape, residual, 4))
             check(monkeypatch, a, b, epilogue)
+
+
+@pytest.mark.parametrize(("way", "linked"), [("tiles", 0), ("tiles, in parts", 1)], indirect=["way"])
+def test_large_products_take_costly_steps_where_their_parts_are_added(way, linked, monkeypatch) -> None:
+    """Linked to the products themselves, such steps make large ones slower."""
+    monkeypatch.setattr(strategies, "_LARGE", 64)
+    (first, second), *_ = way.shapes
+    a, b, shape = numbers(vx.float32, first, 1), numbers(vx.float32, second, 2), result_shape(first, second)
+    seen = []
+    apply = Epilogue.apply
+    monkeypatch.setattr(Epilogue, "apply", lambda *operands: (seen.append(1), apply(*operands)))
+    epilogue = Epilogue(added(vx.float32, shape, "row", 3), ACTIVATIONS["gelu"], added(vx.float32, shape, "whole", 4))
+    check(monkeypatch, a, b, epilogue, fused=False)
+    assert len(seen) == 1 - linked
 
 
 def test_what_no_kernel_takes_is_added_by_kernels_of_their_own(monkeypatch) -> None:

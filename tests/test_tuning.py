@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def default(device) -> blocks.Tile:
-    return blocks.choose_tile(device, SHAPE, vx.float32)
+    return blocks.choose_tile(device, SHAPE, 64, vx.float32)[0]
 
 
 def other(device) -> blocks.Tile:
@@ -57,8 +57,8 @@ def test_a_choice_is_kept_and_used(folder, device) -> None:
     tile = other(device)
     assert tuning.remember(device, {"product": {KEY: tile.label}})
     restart()
-    assert blocks.choose_tile(device, SHAPE, vx.float32) == tile
-    assert blocks.choose_tile(device, (4, 4), vx.float32) != tile
+    assert blocks.choose_tile(device, SHAPE, 64, vx.float32)[0] == tile
+    assert blocks.choose_tile(device, (4, 4), 64, vx.float32)[0] != tile
     random = np.random.default_rng(0)
     a, b = random.standard_normal((2, *SHAPE)).astype(np.float32)
     exact = a.astype(np.float64) @ b

@@ -38,24 +38,25 @@ def _products(device: Device) -> Iterator[Problem]:
 
 
 def _tiles(device: Device, problem: Problem) -> list[str]:
-    (m, _), (_, n) = problem.shapes
+    (m, k), (_, n) = problem.shapes
     dtype = DTYPES[problem.dtype]
     fitting = [tile.label for tile in blocks.candidates() if blocks.fits(tile, device, (m, n), dtype)]
-    return list(dict.fromkeys([blocks.choose_tile(device, (m, n), dtype).label, *fitting]))
+    return list(dict.fromkeys([blocks.choose_tile(device, (m, n), k, dtype)[0].label, *fitting]))
 
 
 def _halves(device: Device) -> Iterator[Problem]:
     for m, n, k in _SHAPES[device.limits.kind]:
-        if cooperative.choose_tile(device, (m, n), DTYPES["float16"]) is not None:
+        if cooperative.choose_tile(device, (m, n), k, DTYPES["float16"]) is not None:
             yield Problem(cooperative.shape_class((m, n)), "float16", ((m, k), (k, n)), _multiply, k)
 
 
 def _cooperative_tiles(device: Device, problem: Problem) -> list[str]:
-    shape, dtype = (problem.shapes[0][0], problem.shapes[1][1]), DTYPES["float16"]
+    (m, k), (_, n) = problem.shapes
+    shape, dtype = (m, n), DTYPES["float16"]
     table = cooperative.TILES[device.limits.tier]
     fitting = [tile.label for tile in table if cooperative.fits(tile, device, shape, dtype)]
-    default = cooperative.choose_tile(device, shape, dtype)
-    return list(dict.fromkeys([*([default.label] if default else []), *fitting]))
+    default = cooperative.choose_tile(device, shape, k, dtype)
+    return list(dict.fromkeys([*([default[0].label] if default else []), *fitting]))
 
 
 def _sums(device: Device) -> Iterator[Problem]:

@@ -15,8 +15,9 @@ from ..core.dtypes import DType
 from ..kernels import expressions
 from ..kernels.expressions import As, Expression, Step
 from ..kernels.gather import Gather
-from ..kernels.product.epilogue import INPUTS, Epilogue, is_worth_linking
+from ..kernels.product.epilogue import INPUTS, Epilogue
 from ..kernels.product.stacks import Product
+from ..kernels.product.strategies import is_worth_linking
 from ..kernels.scalars import Scalar
 from .regions import number_key, types_read
 from .trace import Memory, Node, Stored, Value, is_whole, same_place
@@ -97,7 +98,7 @@ def _steps(nodes: Sequence[Node], own: range, product: Product | Gather, uses: _
         leaving = [one for one in found.members if uses.leaves(nodes[one].result, found.members)]  # type: ignore[arg-type]
         alone = not uses.leaves(result, (*own, *found.members))
         costs = sum(expressions.cost(nodes[one].operation) for one in found.members)
-        if isinstance(product, Product) and not is_worth_linking(costs, made.size):
+        if isinstance(product, Product) and not is_worth_linking(product, costs):
             break
         if alone and leaving == [place] and made._dtype is result._dtype and _holds(nodes, own, product, found, uses):
             best = found

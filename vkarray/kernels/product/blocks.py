@@ -23,16 +23,13 @@ from .packs import pack_of
 from .parts import compute_itemsize, limit_of_first, part_length, pieces, within_reach
 from .stacks import Product, Stack, operand_defines, taken_steps
 from .sums import in_parts
-from .tiles import BLOCK_BYTES, CPU_TILES, GPU_TILES, Tile, time
+from .tiles import BLOCK_BYTES, CPU_TILES, GPU_TILES, Tile, time, way_of_least_time
 
 if TYPE_CHECKING:
     from ..launch import Device
     from ..texels import Binding
 
-# For the kinds of device: invocations that keep it busy; when there are fewer, the summed dimension is cut into parts of at least
-# this many products.
-_BUSY = {"gpu": 396 * 128, "cpu": 1}
-_SHORTEST_PART = {"gpu": 256, "cpu": 1024}
+_SHORTEST_PART = 64  # products of a part of a sum
 # Rows and columns from which on 16-bit floating-point matrices are converted first: unpacking such an element takes a
 # dozen instructions, and it is read once per tile. No larger than half the smallest tile of matmul_tiled.
 _CONVERT_FROM = 16
@@ -83,13 +80,20 @@ def _variants_of(source: DType, target: DType, device: Device) -> Iterator[Varia
 
 
 @tuning.cached
-def choose_tile(device: Device, shape: tuple[int, ...], dtype: DType) -> Tile:
-    """The row for a result of this shape: the one that tuning chose, else the one that should take least time."""
+def choose_tile(
+    device: Device, shape: tuple[int, ...], k: int, dtype: DType, in_parts: bool = True
+) -> tuple[Tile, int]:
+    """The row for a result of this shape whose sums have k products, and how many parts these are cut into.
+
+    The row is the one that tuning chose, else the one that should take least time.
+    """
     preferred = tuning.choice(device, "product", tuning.shape_class(dtype.name, shape))
     rows = [tile for tile in candidates() if tile.label == preferred and fits(tile, device, shape, dtype)]
     table = CPU_TILES if device.limits.is_cpu else GPU_TILES
-    rows = rows or [tile for tile in table if fits(tile, device, shape, dtype)]
-    return min(rows, key=lambda tile: time(tile, shape), default=table[-1])
+    rows = rows or [tile for tile in table if fits(tile, device, shape, dtype)] or [table[-1]]
+    if device.limits.is_cpu:
+        return min(rows, key=lambda tile: time(tile, shape)), 1
+    return way_of_least_time(rows, shape, k, _SHORTEST_PART if in_parts else k + 1, compute_itemsize(dtype))
 
 
 def candidates() -> tuple[Tile, ...]:
@@ -125,20 +129,26 @@ def choose(product: Product) -> DType:
     return dtypes.float32 if short else dtype
 
 
+def cuts(product: Product, dtype: DType) -> bool:
+    """Whether the sums are cut into parts, which a kernel of its own adds up."""
+    result = product.broadcast().fold().result
+    return choose_tile(result._device, result._shape, product.a._shape[-1], dtype)[1] > 1
+
+
 def run(product: Product, dtype: DType) -> None:
     """The product of matrices in tiles."""
     a, b = cast(product.a, dtype), cast(product.b, dtype)
     product = product._replace(a=within_reach(a), b=within_reach(b.mT).mT).broadcast().fold()
     a, b, result, _ = product
     device, kind = result._device, result._device.limits.kind
-    tile = choose_tile(device, result._shape, dtype)
+    tile, parts = choose_tile(device, result._shape, a._shape[-1], dtype)
     tiled = tile.template == "product/matmul_tiled"
     if dtype.bits >= 32 and (kind == "cpu" or (tiled and len(result._shape) == 2)):
         a, b = packs.in_packs(a, b, packs.lanes_of(tile, dtype))
-    k = a._shape[-1]
-    for piece, busy in pieces(product._replace(a=a, b=b), tile, _BUSY[kind], tiled):
-        parallel = tile.count(piece.result._shape) * tile.invocations
-        part = part_length(k, parallel, busy, _SHORTEST_PART[kind], piece.a, piece.b, (-1, -2))
+    product = product._replace(a=a, b=b)
+    for piece, count in pieces(product, tile, parts, tiled):
+        k = piece.a._shape[-1]
+        part = part_length(k, 1, count, _SHORTEST_PART, piece.a, piece.b, (-1, -2))
         in_parts(piece, -(-k // part), functools.partial(_multiply, tile, part))
 
 
@@ -185,7 +195,7 @@ def subtract_product(a: VkArray, b: VkArray, target: VkArray, upper: bool = Fals
     With `upper`, what lies below the diagonal of `target` is left undefined.
     """
     k = a._shape[-1]
-    tile = choose_tile(a._device, target._shape, a._dtype)
+    tile, _ = choose_tile(a._device, target._shape, k, a._dtype, in_parts=False)
     part = part_length(k, 1 << 30, 1, k, a, b, (-1, -2))
     whole = target._view((1, *target._shape), (0, *target._strides))
     for first in range(0, k, part):

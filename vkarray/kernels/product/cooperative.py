@@ -33,8 +33,8 @@ FAMILY = "product of 16-bit numbers"  # for tuning
 
 class Tile(NamedTuple):
     """A row of the table: the tile of the result that a workgroup makes, the part of it that a subgroup keeps, and when
-    that pays: from `least` tiles on, and where the result has at least half the rows and columns of a tile. `at_once` and
-    `cost` are as in `tiles`. The forms, which are templates of their own:
+    that pays: from `least` tiles on, and where the result has at least half the rows and columns of a tile. `at_once`,
+    `cost`, `step` and `latency` are as in `tiles`. The forms, which are templates of their own:
 
     - plain: tiles of both operands in shared memory, as deep as the row says.
     - ahead: fragments are loaded while others are multiplied, from two tiles of each operand in shared memory, which are as
@@ -52,6 +52,8 @@ class Tile(NamedTuple):
     least: int
     at_once: int
     cost: float
+    step: float = 0.0
+    latency: float = 0.0
     form: str = "plain"
 
     @property
@@ -84,25 +86,25 @@ class Tile(NamedTuple):
         return packs * 16
 
 
-# In each table the row that fits and should take least time is taken. Figures of an NVIDIA H200. On RDNA3 the form "ahead" spills
+# In each table the row that fits and should take least time is taken. Figures of an NVIDIA H200, of results that do not fill it of
+# an H100. On RDNA3 the form "ahead" spills
 # 205 registers; Intel's GPUs from Lunar Lake on have fragments of 8 x 16, and subgroups of 16. Those of 8 x 8 that Intel's older
 # GPUs list too are not used: most of them compute such products without any unit for them.
 TILES = {
     "large": (
-        _MIXED := Tile((64, 256), 128, (64, 64), (16, 16, 16), 32, 64, 264, 0.82, "mixed"),
-        _PACKED := Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 1024, 264, 0.84, "packed"),
-        Tile((128, 256), 32, (64, 64), (16, 16, 16), 32, 32, 132, 1.0, "ahead"),
-        _PLAIN := Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 32, 264, 1.1),
-        _LEAST := Tile((64, 64), 64, (32, 32), (16, 16, 16), 32, 0, 264, 1.8),
+        _MIXED := Tile((64, 256), 128, (64, 64), (16, 16, 16), 32, 64, 264, 0.82, form="mixed"),
+        _PACKED := Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 1024, 264, 0.84, form="packed"),
+        Tile((128, 256), 32, (64, 64), (16, 16, 16), 32, 32, 132, 1.0, 0.256, 9.7, "ahead"),
+        _PLAIN := Tile((128, 128), 32, (64, 64), (16, 16, 16), 32, 32, 264, 1.1, 0.102, 11.3),
+        _LEAST := Tile((64, 64), 64, (32, 32), (16, 16, 16), 32, 0, 264, 1.8, 0.037, 2.8),
     ),
     "middle": (_MIXED, _PACKED, _PLAIN, _LEAST),
-    "small": (Tile((32, 32), 16, (16, 16), (8, 16, 16), 16, 0, 264, 1.8),),
+    "small": (Tile((32, 32), 16, (16, 16), (8, 16, 16), 16, 0, 264, 1.8, 0.009, 2.8),),
     "cpu": (),
 }
-_BUSY = 264 * 128  # invocations that keep a GPU busy; with fewer, sums are cut into parts
 # Rows of the result from which on a copy of b costs less than reading it along k, where tiles are one fragment deep.
 _TURN_FROM = 1024
-_SHORTEST_PART = 512
+_SHORTEST_PART = 64  # products of a part of a sum
 _PACKING = 180.0  # the time of copying a row or column into the order of fragments, in units of a product
 _BIAS_PACKED, _RESIDUAL_PACKED = 11, 12  # specialization constants
 _DISPATCH = 220_000.0  # the time of a dispatch alone, in the same units
@@ -151,16 +153,21 @@ def variants(device: Any = None) -> Iterator[Variant]:
 
 
 @tuning.cached
-def choose_tile(device: Device, shape: tuple[int, ...], dtype: DType) -> Tile | None:
-    """The row of the device's table for a result of this shape: the one that tuning chose, else the one that should take
-    least time; None where there is none."""
+def choose_tile(device: Device, shape: tuple[int, ...], k: int, dtype: DType) -> tuple[Tile, int] | None:
+    """The row of the device's table for a result of this shape whose sums have k products, and how many parts these are cut into.
+
+    The row is the one that tuning chose, else the one that should take least time; None where there is none.
+    """
     if dtype.name not in FEATURES or not device.features.issuperset(FEATURES[dtype.name]):
         return None
     preferred = tuning.choice(device, FAMILY, shape_class(shape))
-    rows = [tile for tile in TILES[device.limits.tier] if fits(tile, device, shape, dtype)]
-    chosen = [tile for tile in rows if tile.label == preferred]
-    rows = chosen or [tile for tile in rows if tiles.count(tile.shape, _at_once(tile, shape)) >= tile.least]
-    return min(rows, key=lambda tile: _time(tile, shape), default=None)
+    fitting = [tile for tile in TILES[device.limits.tier] if fits(tile, device, shape, dtype)]
+    chosen = [tile for tile in fitting if tile.label == preferred]
+    rows = chosen or [tile for tile in fitting if tiles.count(tile.shape, _at_once(tile, shape)) >= tile.least]
+    tile = min(rows, key=lambda tile: _time(tile, shape), default=None)
+    if tile is None or tile.strips or tiles.count(tile.shape, shape) >= tile.at_once:
+        return tile and (tile, 1)
+    return tiles.way_of_least_time(chosen or [one for one in fitting if not one.strips], shape, k, _SHORTEST_PART)
 
 
 def _at_once(tile: Tile, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -197,20 +204,26 @@ def fits(tile: Tile, device: Device, shape: tuple[int, ...], dtype: DType) -> bo
 # -- the strategy -----------------------------------------------------------------------------------------------------
 
 
-def choose(product: Product) -> Tile | None:
-    """The row for a product that indices reach; None where there is none."""
+def choose(product: Product) -> tuple[Tile, int] | None:
+    """The row for a product that indices reach, and how many parts its sums are cut into; None where there is none."""
     a, _, result, _ = product
     alone = product._replace(epilogue=NOTHING)
     as_one = alone.fold().result if a._shape[:-1] == result._shape[:-1] else result
-    tile = choose_tile(result._device, as_one._shape, a._dtype)
     k, (m, n) = a._shape[-1], result._shape[-2:]
+    found = choose_tile(result._device, as_one._shape, k, a._dtype)
     # What one product spans is at most half of what indices reach; the rest is for the stack.
     spans = max(m, n) * (k + LANES), k * (n + LANES), m * max(n, abs(result._strides[-2]))
-    return None if max(spans) > _reach(a) else tile
+    return None if max(spans) > _reach(a) else found
 
 
-def run(product: Product, tile: Tile) -> None:
+def cuts(product: Product, how: tuple[Tile, int]) -> bool:
+    """Whether the sums are cut into parts, which a kernel of its own adds up."""
+    return how[1] > 1
+
+
+def run(product: Product, how: tuple[Tile, int]) -> None:
     """The product of 16-bit matrices by fragments, whose sums are rounded once."""
+    tile, parts = how
     a, b = (
         _in_reach(x) if operand in tile.strips else _in_packs(x) for operand, x in (("a", product.a), ("b", product.b))
     )
@@ -220,10 +233,9 @@ def run(product: Product, tile: Tile) -> None:
     if tile.strips:
         fragments.multiply(product, tile, kernel_of)
         return
-    for piece, busy in pieces(_fold(product), tile, _BUSY):
-        parallel = tiles.count(tile.shape, piece.result._shape) * tile.invocations
+    for piece, count in pieces(_fold(product), tile, parts):
         k = piece.a._shape[-1]
-        part = part_length(k, parallel, busy, _SHORTEST_PART, piece.a, piece.b, (-1, -2))
+        part = part_length(k, 1, count, _SHORTEST_PART, piece.a, piece.b, (-1, -2))
         in_parts(piece, -(-k // part), functools.partial(_multiply, tile, part))
 
 

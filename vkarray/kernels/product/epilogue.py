@@ -24,14 +24,6 @@ if TYPE_CHECKING:
 _BIASED, _RESIDUAL, _WIDE = 8, 9, 10  # the specialization constants of glsl/lib/epilogue.glsl
 INPUTS = 8  # of an expression: those of glsl/lib/epilogue.glsl, where the place behind the last number is 0
 _NO_INPUTS = (UNUSED,) * INPUTS
-# On an NVIDIA H200, products of 2048 x 2048 by cooperative matrices took 10 times as long with more than a sum linked to them,
-# others 1.0 to 1.25 times as long; small results gained by all steps.
-_LARGE, _MOST_COST = 1 << 16, 1
-
-
-def is_worth_linking(cost: int, size: int) -> bool:
-    """Whether steps of some cost make a product of so many elements faster, by measurements."""
-    return cost <= _MOST_COST or size <= _LARGE
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +76,11 @@ class Epilogue:
         biased = self.bias is not None
         return _activated(self.activation, biased, biased and not self.wide, self.residual is not None, dtype)
 
-    def is_worth_linking(self, result: VkArray) -> bool:
-        """Whether kernels of products should take the steps, if they have to be linked."""
+    def cost(self, result: VkArray) -> int:
+        """What the steps cost that have to be linked to kernels of products."""
         expression = self.expression(result._dtype)
-        if expression is None:
-            return True
-        costs = sum(cost(step.operation) for step in expression.steps if isinstance(step.operation, Operation))
-        return is_worth_linking(costs, result.size)
+        steps = () if expression is None else expression.steps
+        return sum(cost(step.operation) for step in steps if isinstance(step.operation, Operation))
 
     def reads(self, result: VkArray) -> bool:
         """Whether what is added lies in the memory of the result."""

@@ -66,8 +66,7 @@ def _multiply(product: Product, tile: Tile, kernel_of: Callable[..., Kernel]) ->
     steps = -(-k // tile.depth) * tile.depth // tile.fragment[2]
     whole = steps * tile.fragment[2]
     b_strips = _strips(product.b.mT, tile, steps, False)
-    for piece, busy in pieces(product, tile, tile.at_once * tile.invocations):
-        parts = busy // (tiles.count(tile.shape, piece.result._shape) * tile.invocations)
+    for piece, parts in pieces(product, tile, tile.at_once // tiles.count(tile.shape, product.result._shape)):
         parts = max(1, min(parts, k // _SHORTEST_PART))
         part = -(-whole // (parts * tile.depth)) * tile.depth
         a = _strips(piece.a, tile, steps, True) if "a" in tile.strips else piece.a

@@ -60,8 +60,8 @@ def partial_array(result: VkArray, parts: int) -> VkArray:
     return empty((parts, *result._shape), partial_dtype(result._dtype), result._device)
 
 
-def pieces(product: Product, tile: Row, busy: int, divided: bool = True) -> Iterator[tuple[Product, int]]:
-    """The product as pieces, each with the invocations that are to work on its parts.
+def pieces(product: Product, tile: Row, parts: int, divided: bool = True) -> Iterator[tuple[Product, int]]:
+    """The product as pieces, each with how many parts its sums are cut into: one piece, whose sums are cut into `parts`, or two.
 
     There are two where few tiles are left when the device has been full of them: first the rows (of a stack the matrices)
     that fill it, then the others, whose sums are cut into parts so that they fill it as well.
@@ -73,7 +73,5 @@ def pieces(product: Product, tile: Row, busy: int, divided: bool = True) -> Iter
     for first, last in ((0, whole), (whole, length)):
         if first < last:
             piece = product.piece(axis, first, last)
-            parallel = count(tile.shape, piece.result._shape) * tile.invocations
-            full = tile.at_once * tile.invocations
-            parts = min(full // parallel, longest) if first else min(full, busy) // parallel
-            yield piece, parts * parallel
+            left = min(tile.at_once // count(tile.shape, piece.result._shape), longest) if first else parts
+            yield piece, max(1, left)

@@ -21,19 +21,27 @@ from .stacks import Product
 
 
 class Strategy(NamedTuple):
-    """A row of the table. `choose` finds how a product is computed, None for one that is not for this strategy; `run` does that."""
+    """A row of the table. `choose` finds how a product is computed, None for one that is not for this strategy; `run` does that.
+
+    `cuts` says whether its sums are then cut into parts. The kernel that adds these up takes the steps of an epilogue.
+    """
 
     name: str
     choose: Callable[[Product], Any]
+    cuts: Callable[[Product, Any], bool]
     run: Callable[[Product, Any], None]
     variants: Callable[[Any], Iterator[Variant]]
 
 
+# On an NVIDIA H200, products of 2048 x 2048 by cooperative matrices took 10 times as long with more than a sum linked to them,
+# others 1.0 to 1.25 times as long; small results gained by all steps.
+_LARGE, _MOST_COST = 1 << 16, 1
+
 # The first one that takes a product computes it; the last one takes all.
 STRATEGIES = (
-    Strategy("fragments", cooperative.choose, cooperative.run, cooperative.variants),
-    Strategy("sums of rows", sums.choose, sums.run, sums.variants),
-    Strategy("tiles", blocks.choose, blocks.run, blocks.variants),
+    Strategy("fragments", cooperative.choose, cooperative.cuts, cooperative.run, cooperative.variants),
+    Strategy("sums of rows", sums.choose, sums.cuts, sums.run, sums.variants),
+    Strategy("tiles", blocks.choose, blocks.cuts, blocks.run, blocks.variants),
 )
 
 
@@ -44,15 +52,28 @@ def multiply(a: VkArray, b: VkArray, result: VkArray, epilogue: Epilogue = NOTHI
         product = product._replace(epilogue=epilogue.over(result._shape))
         if not _takes_steps(product):
             return _one_by_one(product)
-        if not product.epilogue.is_worth_linking(result):
+        if not is_worth_linking(product, product.epilogue.cost(result)):
             return _sums_first(product)
     trace = tracer() if epilogue is NOTHING else None
     first = 0 if trace is None else trace.position
-    strategy, how = next((one, how) for one in STRATEGIES if (how := one.choose(product)) is not None)
+    strategy, how = _chosen(product)
     strategy.run(product, how)
     if trace is not None:
         trace.may_store(first, product)
     return result
+
+
+def _chosen(product: Product) -> tuple[Strategy, Any]:
+    """The strategy that computes a product, and how."""
+    return next((one, how) for one in STRATEGIES if (how := one.choose(product)) is not None)
+
+
+def is_worth_linking(product: Product, cost: int) -> bool:
+    """Whether steps that cost so much make the kernels of a product faster, by measurements."""
+    if cost <= _MOST_COST or product.result.size <= _LARGE:
+        return True
+    strategy, how = _chosen(product)
+    return strategy.cuts(product, how)
 
 
 def _takes_steps(product: Product) -> bool:

@@ -92,6 +92,11 @@ def choose(product: Product) -> int | None:
     return next((axis for axis in (-1, -2) if product.result._shape[axis] == 1), None)
 
 
+def cuts(product: Product, axis: int) -> bool:
+    """Whether steps of an epilogue belong to a kernel of their own: not for results so small."""
+    return False
+
+
 def run(product: Product, axis: int) -> None:
     """The product of matrices whose result is a column or a row."""
     a, b, result, epilogue = product._replace(a=within_reach(product.a), b=within_reach(product.b.mT).mT).broadcast()
