@@ -207,3 +207,14 @@ def test_results_and_gradients_get_the_strides_that_are_asked_for(order, heads):
     gradients = attention.attention_backward(*given, grouped=True)
     for one, other in zip(attention.attention_backward(*given, grouped=True, strides=wanted), gradients, strict=True):
         assert one is other is None or np.array_equal(np.asarray(one), np.asarray(other))
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 5, 8), (3, 5, 8), (5, 8), (2, 1, 3, 5, 8)], ids=str)
+def test_the_result_alone_lies_in_the_order_that_comes_after_it(shape) -> None:
+    """Rows before heads, so that a copy of all heads of a row side by side is a view."""
+    arrays = [vx.asarray(np.random.default_rng(seed).normal(size=shape).astype(np.float32)) for seed in range(3)]
+    result = attention.attend(*arrays)
+    np.testing.assert_array_equal(np.asarray(result), np.asarray(attention.attention(*arrays)[0]))
+    if len(shape) > 2:
+        rows = vx.reshape(vx.moveaxis(result, -3, -2), (*shape[:-3], shape[-2], -1), copy=False)
+        assert rows.shape == (*shape[:-3], 5, shape[-3] * 8)

@@ -121,12 +121,17 @@ def attention(
     return Attention(_product(used, value, heads, strides), probabilities, kept)
 
 
-def _product(a: VkArray, b: VkArray, heads: int, strides: layout.Strides | None) -> VkArray:
-    """a @ b, without the dimension of groups. It has the strides given, where those are of contiguous rows without gaps."""
-    batch = layout.broadcast_shapes([a._shape[:-2], b._shape[:-2]], "attention")
+def _result_shape(query: VkArray, key: VkArray, value: VkArray, heads: int) -> layout.Shape:
+    """The shape of the result of operands with a dimension of groups, which it does not have."""
+    batch = layout.broadcast_shapes([one._shape[:-2] for one in (query, key, value)], "attention")
     if heads > 1:
         batch = (*batch[:-2], batch[-2] * heads)
-    shape = (*batch, a._shape[-2], b._shape[-1])
+    return (*batch, query._shape[-2], value._shape[-1])
+
+
+def _product(a: VkArray, b: VkArray, heads: int, strides: layout.Strides | None) -> VkArray:
+    """a @ b, without the dimension of groups. It has the strides given, where those are of contiguous rows without gaps."""
+    shape = _result_shape(a, a, b, heads)
     if 0 in (*shape, *a._shape):
         return zeros(shape, dtype=a._dtype, device=a._device)
     result = empty(shape, a._dtype, a._device)
@@ -145,14 +150,24 @@ def attend(
 ) -> VkArray:  # fmt: skip
     """The result of `attention` alone, without dropout: in one kernel where there is one for these operands.
 
-    Parameters, errors: as `attention`. That kernel has strides of its own, and does not round 16-bit scores.
+    Parameters, errors: as `attention`. That kernel has strides of its own, and does not round 16-bit scores. By default the result
+    lies in memory as (..., L, H, F), the order that comes after it in models.
     """
-    heads = _checked("attend", query, key, value, grouped)[3]
+    checked = _checked("attend", query, key, value, grouped)
     factor = 1 / math.sqrt(query._shape[-1]) if scale is None else promotion.as_float(scale, "attend", "scale")
-    found = attention_fragments.attend(query, key, value, mask, causal=causal, factor=factor, group=heads)
+    found = attention_fragments.attend(query, key, value, mask, causal=causal, factor=factor, group=checked[3])
     if found is None:
+        strides = strides or _rows_before_heads(_result_shape(*checked))
         return attention(query, key, value, mask, causal=causal, scale=scale, grouped=grouped, strides=strides).result
     return found
+
+
+def _rows_before_heads(shape: layout.Shape) -> layout.Strides:
+    """The strides of an array (..., H, L, F) that lies in memory as (..., L, H, F)."""
+    if len(shape) < 3:
+        return layout.contiguous_strides(shape)
+    *outer, heads, rows, last = layout.contiguous_strides((*shape[:-3], shape[-2], shape[-3], shape[-1]))
+    return (*outer, rows, heads, last)
 
 
 def attention_backward(

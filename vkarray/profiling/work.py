@@ -75,10 +75,16 @@ def told(numbers: Mapping[str, int]) -> dict[str, int]:
     return {name: numbers[name] for name in _SIZES if name in numbers}
 
 
+def _products(number: Mapping[str, int]) -> int:
+    """The multiplications and additions of `count` stacked sums: each part of a long one counts as one of the stack."""
+    parts = -(-number["k"] // number["part"]) if number.get("part") else 1
+    return 2 * number["k"] * number["count"] // parts
+
+
 # The fields that a kernel has, by which it is known, and the operations of a dispatch of it.
 _OF_FIELDS: tuple[tuple[frozenset[str], Callable[[Mapping[str, int]], int]], ...] = (
-    (frozenset(("m", "n", "k", "count")), lambda number: 2 * number["m"] * number["n"] * number["k"] * number["count"]),
-    (frozenset(("a_k", "b_k", "k", "part", "count")), lambda number: 2 * number["k"] * number["count"]),
+    (frozenset(("m", "n", "k", "count")), lambda number: number["m"] * number["n"] * _products(number)),
+    (frozenset(("a_k", "b_k", "k", "part", "count")), _products),
     (frozenset(("rows", "count", "chunks")), lambda number: number["rows"] * number["count"]),  # reductions and scans
 )
 

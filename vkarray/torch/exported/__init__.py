@@ -23,6 +23,7 @@ from .merge import merge
 from .pads import fold_pads
 from .parts import ProgramInParts
 from .refusals import ExportError, Refusal, of_text
+from .siblings import join_siblings
 
 __all__ = ["ProgramInParts", "export"]
 
@@ -85,6 +86,7 @@ def _exported(model: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, A
         fold_numbers(made)
         fold_pads(made)
         merge(made)
+        join_siblings(made)
         _forget_unused(made.graph_module.graph)
         return made
 

@@ -30,7 +30,7 @@ def merge(exported: Any) -> None:
             if made is None:
                 continue
             with graph.inserting_before(product):
-                given = [_held(module, one, constants) for one in made]
+                given = [held(module, one, constants) for one in made]
             product.args = (product.args[0], *given, *product.args[3:])
             node.replace_all_uses_with(product)
             _erase(graph, node, product)
@@ -46,7 +46,7 @@ def _erase(graph: fx.Graph, node: fx.Node, product: fx.Node) -> None:
             _erase(graph, one, product)
 
 
-def _held(module: torch.nn.Module, tensor: torch.Tensor, constants: Constants) -> fx.Node:
+def held(module: torch.nn.Module, tensor: torch.Tensor, constants: Constants) -> fx.Node:
     """A constant of the graph's own."""
     number = 0
     while hasattr(module, f"_merged_{number}"):

@@ -200,8 +200,7 @@ def _attend(
 ) -> Any:  # fmt: skip
     if dropout_p:
         raise NotImplementedError("it drops elements at random, as layers do in training; call model.eval() before")
-    found = attentions.attention(query, key, value, mask, causal=is_causal, scale=scale, grouped=enable_gqa)
-    return found[0]
+    return attentions.attend(query, key, value, mask, causal=is_causal, scale=scale, grouped=enable_gqa)
 
 
 # -- pictures of another size -----------------------------------------------------------------------------------------
