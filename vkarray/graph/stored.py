@@ -130,14 +130,14 @@ def _with(
         or expressions.makes_zeros(operation)
     ):
         return None
-    if made._shape != result._shape or not uses.is_own(made, (place,)):
+    if not _is_of(made, product) or not uses.is_own(made, (place,)):
         return None
     addends, numbers = list(found.addends), dict(found.numbers)
     for operand, dtype in zip(node.inputs, types_read(node), strict=True):
         if not isinstance(operand, VkArray):
             numbers[number_key(operand, dtype)] = operand
         elif id(operand._buffer) in inside:
-            if not same_place(operand, inside[id(operand._buffer)]):
+            if not _is_whole_of(operand, inside[id(operand._buffer)]):
                 return None
         elif not any(same_place(operand, one) for one in addends):
             if operand._dtype is not result._dtype or not product.takes(operand):
@@ -146,6 +146,23 @@ def _with(
     if len(addends) > 2 or 1 + len(addends) + len(numbers) >= INPUTS:
         return None
     return _Steps((*found.members, place), tuple(addends), numbers)
+
+
+def _is_of(made: VkArray, product: Product | Gather) -> bool:
+    """Whether an array has the shape of what a kernel stores. That of a product may have more dimensions before its own."""
+    shape = product.result._shape
+    more = len(made._shape) - len(shape) if isinstance(product, Product) else 0
+    return more >= 0 and made._shape == (1,) * more + shape
+
+
+def _is_whole_of(operand: VkArray, made: VkArray) -> bool:
+    """Whether an operand has the elements of an array in their order, where one of them may have more dimensions in front."""
+    longer, shorter = (operand, made) if operand.ndim > made.ndim else (made, operand)
+    more = longer.ndim - shorter.ndim
+    return (
+        same_place(shorter, longer._view(longer._shape[more:], longer._strides[more:]))
+        and longer._shape[:more] == (1,) * more
+    )
 
 
 def _holds(nodes: Sequence[Node], own: range, product: Product | Gather, found: _Steps, uses: _Uses) -> bool:
@@ -167,13 +184,35 @@ def _node(nodes: Sequence[Node], product: Product | Gather, steps: _Steps) -> No
     last = nodes[steps.members[-1]]
     dtype, result = product.result._dtype, last.result
     assert result is not None
-    expression = _expression(nodes, product.result, steps, dtype)
+    are_sums = isinstance(product, Product) and _are_sums(nodes, product, steps)
+    expression = None if are_sums else _expression(nodes, product.result, steps, dtype)
     bias, residual = (*steps.addends, None, None)[:2]
     epilogue = Epilogue(bias, None, residual, steps=expression, numbers=tuple(steps.numbers.values()))
     also = tuple(one._buffer for one in product.also_writes)
     reads = tuple(one._buffer for one in (*product.operands, *steps.addends))
     whole = product._replace(result=result, epilogue=epilogue)
     return Node((*reads, *also), (result._buffer, *also), last.line, stored=Stored(0, whole))
+
+
+def _are_sums(nodes: Sequence[Node], product: Product, steps: _Steps) -> bool:
+    """Whether what follows adds one addend after the other, which kernels of products know by themselves."""
+    value, dtype = product.result, product.result._dtype
+    if len(steps.members) != len(steps.addends) or steps.numbers:
+        return False
+    for member, addend in zip(steps.members, steps.addends, strict=True):
+        node, operation = nodes[member], nodes[member].operation
+        assert operation is not None
+        assert node.result is not None
+        adds = operation.expression == "a + b" and operation.library is None
+        if not adds or {*operation.inputs, operation.result, *types_read(node)} != {dtype}:
+            return False
+        if {id(one._buffer) for one in node.inputs if isinstance(one, VkArray)} != {
+            id(value._buffer),
+            id(addend._buffer),
+        }:
+            return False
+        value = node.result
+    return True
 
 
 def _expression(nodes: Sequence[Node], product: VkArray, steps: _Steps, dtype: DType) -> Expression:

@@ -51,7 +51,7 @@ class Epilogue:
     @property
     def label(self) -> str:
         """The names of the steps, for people."""
-        return "" if self.steps is None else self.steps.label
+        return f"fused{' add' * len(self.addends)}" if self.steps is None else self.steps.label
 
     @functools.cached_property
     def constants(self) -> tuple[tuple[int, int], ...]:
