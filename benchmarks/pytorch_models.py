@@ -157,6 +157,7 @@ def compiled(model: torch.nn.Module, device: str, arguments: argparse.Namespace)
 def measure(name: str, model: Model, batch: int, dtype: torch.dtype, arguments: argparse.Namespace) -> dict[str, Any]:
     """One model with one size of batch, checked and timed on both devices."""
     peer, rounds = arguments.peer, arguments.rounds
+    torch._dynamo.reset()  # else PyTorch compiles the code of a class of modules no more after eight times
     torch.manual_seed(0)
     made = model.make().eval()
     settle(made, model.inputs(2))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..texels import Binding
 
 _SHORTEST_PART = 64  # products of a part of a sum
+_FULL = 0.9  # of the tiles that run side by side: so many fill a device
 # Rows and columns from which on 16-bit floating-point matrices are converted first: unpacking such an element takes a
 # dozen instructions, and it is read once per tile. No larger than half the smallest tile of matmul_tiled.
 _CONVERT_FROM = 16
@@ -91,9 +92,10 @@ def choose_tile(
     rows = [tile for tile in candidates() if tile.label == preferred and fits(tile, device, shape, dtype)]
     table = CPU_TILES if device.limits.is_cpu else GPU_TILES
     rows = rows or [tile for tile in table if fits(tile, device, shape, dtype)] or [table[-1]]
-    if device.limits.is_cpu:
-        return min(rows, key=lambda tile: time(tile, shape)), 1
-    return way_of_least_time(rows, shape, k, _SHORTEST_PART if in_parts else k + 1, compute_itemsize(dtype))
+    tile = min(rows, key=lambda tile: time(tile, shape))
+    if device.limits.is_cpu or not in_parts or tile.count(shape) >= _FULL * tile.at_once:
+        return tile, 1
+    return way_of_least_time(rows, shape, k, _SHORTEST_PART, compute_itemsize(dtype))
 
 
 def candidates() -> tuple[Tile, ...]:

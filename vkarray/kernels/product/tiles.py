@@ -11,11 +11,10 @@ from .. import launch
 _FEW = 0.5  # of the tiles that run side by side: so many are cut into parts when they are left
 _IDLE = 0.35  # of the time of a tile is lost where another could have run beside the last ones
 
-# Of an NVIDIA H100, in nanoseconds (`benchmarks/notes/product.md` has the measurements): what a product costs where many tiles run
-# side by side, and what adding up parts of sums takes, once and for each number.
-_PROCESSORS = 132  # that tiles are spread over
+# Of an NVIDIA H100 (`benchmarks/notes/product.md` has the measurements): how many processors tiles are spread over, and the
+# nanoseconds that adding up parts of sums takes, once and for each number.
+_PROCESSORS, _ADDING, _ADDED = 132, 3100.0, 1.7e-3
 _PARTS = tuple(sorted(base << power for base in (2, 3) for power in range(9)))  # into how many parts sums may be cut
-_PRODUCT, _ADDING, _ADDED = 4.02e-5, 3100.0, 1.7e-3
 
 
 def count(tile: tuple[int, int], shape: Sequence[int]) -> int:
@@ -72,9 +71,9 @@ def time(tile: Row, shape: Sequence[int]) -> float:
 def way_of_least_time(
     rows: Iterable[_Row], shape: Sequence[int], k: int, shortest: int, itemsize: int = 4
 ) -> tuple[_Row, int]:  # fmt: skip
-    """The row that should take a GPU least time, and how many parts, of at least so many products, sums of k products are cut into.
+    """The row that should take a GPU least time for a result that does not fill it, and how many parts its sums are cut into.
 
-    Tiles that fill the device are not cut; what is left beside full ones is (see `parts.pieces`).
+    A sum has k products, a part at least `shortest`. Tiles that fill the device are not cut.
     """
     counts = [parts for parts in _PARTS if parts * shortest <= k]
     ways = [
@@ -99,7 +98,7 @@ class Tile(NamedTuple):
     """A row of a table: the tile of the result that is worked on as one, and how long that takes.
 
     `block` is what one invocation computes; `at_once` tiles run side by side, and `cost` is the time that a product then
-    takes, in units of the first row's. `latency` is the time of one step of the sums of a tile that is alone, in nanoseconds.
+    takes, in units of the first row's. Of few tiles a step of the sums takes each one `step` nanoseconds, but `latency` at least.
     """
 
     template: str
@@ -109,6 +108,7 @@ class Tile(NamedTuple):
     itemsize: int  # of the widest compute type that fits the registers
     at_once: int
     cost: float
+    step: float = 0.0
     latency: float = 0.0
     peeled: bool = True  # of matmul_tiled: the last step is outside of the loop, which is better for long sums
 
@@ -137,11 +137,6 @@ class Tile(NamedTuple):
         """Bytes of registers that an invocation sums in."""
         return math.prod(self.block) * itemsize if self.template == "product/matmul_tiled" else 0
 
-    @property
-    def step(self) -> float:
-        """The nanoseconds that a step of the sums takes each of many tiles side by side."""
-        return _PRODUCT * self.cost * math.prod(self.shape)
-
     def count(self, shape: Sequence[int]) -> int:
         """How many tiles cover a result of this shape."""
         return count(self.shape, shape)
@@ -149,20 +144,20 @@ class Tile(NamedTuple):
 
 # By the registers of an invocation: the bytes of those that it can sum in.
 BLOCK_BYTES = {"large": 512, "middle": 512, "small": 128}
-# In each table the row that should take least time is taken; the last one fits always. Figures of an NVIDIA H100, those of the rows
-# for wide types of an H200.
+# In each table the row that should take least time is taken; the last one fits always. `cost` and `at_once` are figures of an
+# NVIDIA H200, `step` and `latency` of an H100 for float32.
 GPU_TILES = (
-    Tile("product/matmul_tiled", (64, 128), (8, 8), 16, 4, 396, 1.0, 39.5),
-    Tile("product/matmul_tiled", (128, 128), (8, 16), 8, 4, 264, 1.0, 83.0),
-    Tile("product/matmul_tiled", (128, 128), (8, 8), 8, 8, 264, 1.12, 60.0),
-    Tile("product/matmul_tiled", (64, 64), (8, 8), 8, 4, 924, 1.05, 55.0, peeled=False),
-    Tile("product/matmul_tiled", (64, 64), (4, 8), 16, 4, 660, 1.16, 20.0),
-    Tile("product/matmul_tiled", (64, 64), (8, 4), 8, 8, 660, 1.2, 25.0),
-    Tile("product/matmul_tiled", (16, 64), (4, 4), 16, 8, 1056, 1.73, 15.0),
-    Tile("product/matmul_tiled", (64, 16), (4, 4), 16, 8, 1056, 1.73, 15.0),
-    Tile("product/matmul_tiled", (32, 32), (4, 4), 16, 8, 1320, 1.57, 14.3),
-    Tile("product/matmul_tiled", (32, 32), (4, 4), 8, 16, 1452, 1.7, 15.0),
-    Tile("product/matmul_blocked", (4, 4), (4, 4), 2, 16, 1 << 17, 5.0, 20.0),
+    Tile("product/matmul_tiled", (64, 128), (8, 8), 16, 4, 396, 1.0, 0.329, 39.5),
+    Tile("product/matmul_tiled", (128, 128), (8, 16), 8, 4, 264, 1.06, 0.657, 83.0),
+    Tile("product/matmul_tiled", (128, 128), (8, 8), 8, 8, 264, 1.12, 0.737, 60.0),
+    Tile("product/matmul_tiled", (64, 64), (8, 8), 8, 4, 1056, 1.15, 0.173, 55.0, peeled=False),
+    Tile("product/matmul_tiled", (64, 64), (4, 8), 16, 4, 660, 1.2, 0.191, 20.0),
+    Tile("product/matmul_tiled", (64, 64), (8, 4), 8, 8, 660, 1.2, 0.198, 25.0),
+    Tile("product/matmul_tiled", (16, 64), (4, 4), 16, 8, 1452, 2.0, 0.071, 15.0),
+    Tile("product/matmul_tiled", (64, 16), (4, 4), 16, 8, 1452, 2.0, 0.071, 15.0),
+    Tile("product/matmul_tiled", (32, 32), (4, 4), 16, 8, 1320, 1.6, 0.065, 14.3),
+    Tile("product/matmul_tiled", (32, 32), (4, 4), 8, 16, 1452, 1.7, 0.070, 15.0),
+    Tile("product/matmul_blocked", (4, 4), (4, 4), 2, 16, 1 << 17, 5.0, 0.0032, 20.0),
 )
 # CPU drivers: no shared memory; the larger the block in registers (and first-level cache), the fewer loads.
 CPU_TILES = (
