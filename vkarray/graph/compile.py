@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import struct
 import threading
@@ -25,6 +26,7 @@ from . import dimensions, nest
 from .dimensions import Axes, Dim, Dynamic
 from .executable import Executable, pointers
 from .explain import Explanation, Told
+from .remedies import warn
 from .stand_ins import STANDS, Unrecorded
 from .tape import Mismatch, Tape
 from .trace import Trace, Value
@@ -60,6 +62,7 @@ class Once:
     """How a function is traced: by a call of it."""
 
     rows: list[int] | None = None  # where sizes vary, the lengths that rows have had
+    runs = True  # the function's own code
 
     def __init__(self, compiled: Compiled) -> None:
         self.compiled = compiled
@@ -104,6 +107,8 @@ class Taped(Once):
 
 class Played(Once):
     """By a tape."""
+
+    runs = False
 
     def __init__(self, compiled: Compiled, tape: Tape) -> None:
         super().__init__(compiled)
@@ -314,7 +319,7 @@ class Compiled:
         copies: list[tuple[Any, dict[Any, Any]]] = []
         given_args = tuple(nest.rebuilt(value, leaf, copies) for value in call.args)
         given_kwargs = {name: nest.rebuilt(value, leaf, copies) for name, value in call.kwargs.items()}
-        objects = nest.objects_of(self.function)
+        objects, variables = nest.objects_of(self.function), nest.variables_of(self.function)
         looks = [(one, (one._buffer, one._shape)) for one in given]
         kept = faults.kept_check(device)
         check = kept or faults.renewed_check(device)
@@ -329,7 +334,7 @@ class Compiled:
                 faults.keep_check(device, None)
             changed = list(nest.changed(copies))
             nest.put_back(copies, _is_traced)
-            kept_in = nest.take_back(objects, _is_traced)
+            kept_in = nest.take_back(objects, _is_traced) + nest.set_back(variables, _is_traced)
         self.streams.update(dict.fromkeys(trace.streams))
         if any(place >= len(numbers) for place in noticed.decide):
             raise TraceError(
@@ -346,6 +351,8 @@ class Compiled:
                 f"{self.name} keeps an array in {kept_in[0]}, which a compiled function does not set. Return what is new; arrays "
                 "may be assigned into."
             )
+        if trace.refused and way.runs:
+            warn(f"{trace.refused} The function has caught this error, and its program is of what it does then.")
         for one, before in looks:
             if (one._buffer, one._shape) != before:
                 raise TraceError(
@@ -370,6 +377,11 @@ class Compiled:
             form = nest.rebuilt(found, result)
         except RecursionError:
             raise _endless(self.name, "what it returns") from None
+        if nest.holds_passing(form):
+            raise TraceError(
+                f"{self.name} returns a generator or another iterator, which computes after the trace and is used up by the first "
+                "call. Return a list or a tuple."
+            )
         try:
             program = Executable(trace, device, given, results, check.array._buffer, noticed.limits, way.rows)
         except Refused as reason:
@@ -444,8 +456,11 @@ def _itself(value: complex, *_: Any) -> complex:
 
 
 def _filled(form: Any, results: Sequence[VkArray]) -> Any:
-    """The nest with its arrays."""
-    return results[form] if type(form) is nest.Place else nest.mapped(form, lambda part: _filled(part, results))
+    """The nest with its arrays. What else can be changed, such as an array of NumPy's, each call has a copy of."""
+    if type(form) is nest.Place:
+        return results[form]
+    again = nest.mapped(form, lambda part: _filled(part, results))
+    return copy.copy(form) if again is form and type(form).__hash__ is None else again
 
 
 @overload

@@ -8,9 +8,10 @@ import enum
 import functools
 import sys
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterable, Iterator, Sequence
 from types import (
     BuiltinFunctionType,
+    CodeType,
     FunctionType,
     MappingProxyType,
     MemberDescriptorType,
@@ -28,6 +29,8 @@ Result = TypeVar("Result")
 NUMBERS = (int, float, complex)
 ARRAYS: set[type] = {VkArray}  # and what stands for arrays
 LEAVES: set[type] = {VkArray, *NUMBERS}  # and what stands for these
+PASSING = (Iterator, Coroutine, AsyncIterator)  # what gives something else each time
+_TOLD_BY_TEXTS = (float, complex, range)
 # Objects whose attributes do not count.
 _WHOLE = (type, ModuleType, FunctionType, BuiltinFunctionType, enum.Enum)
 
@@ -56,14 +59,16 @@ def note(value: Any, key: list[Any], arrays: list[VkArray], scalars: list[Any]) 
     elif (parts := parts_of(value)) is not None:
         key += (kind, len(parts))
         for name, part in parts:
-            key.append(name)
+            key.append(exact(name))
             note(part, key, arrays, scalars)
     elif isinstance(value, _numpys_scalar()):
         key += (kind, value.tobytes())  # -0.0 is not 0.0
-    elif kind is set:
-        key += (kind, frozenset(value))
+    elif isinstance(value, PASSING):
+        raise TypeError(
+            f"got an argument of type {kind.__name__}, which is used up as it is read. Give a list or a tuple."
+        )
     elif isinstance(value, Hashable):
-        key += (kind, value)
+        key += (kind, exact(value))
     else:
         remedy = (
             "Convert it with vkarray.asarray" if hasattr(value, "__array__") else "Give it as a tuple, or as an array"
@@ -72,6 +77,16 @@ def note(value: Any, key: list[Any], arrays: list[VkArray], scalars: list[Any]) 
             f"got an argument of type {kind.__name__}, which holds no arrays and cannot be compared with that of another call. "
             f"{remedy}."
         )
+
+
+def exact(value: Any) -> Any:
+    """What is equal for equal values alone that code cannot tell apart: 1, 1.0 and True are equal, and so are 0.0 and -0.0."""
+    kind = type(value)
+    if kind is str or kind is int:
+        return value
+    if kind is tuple or kind is frozenset:
+        return kind, kind(map(exact, value))
+    return kind, repr(value) if kind in _TOLD_BY_TEXTS else value
 
 
 def _numpys_scalar() -> Any:
@@ -116,6 +131,7 @@ _KINDS: dict[type, Kind] = {
     list: Kind(_enumerated, lambda value, parts: parts),
     dict: Kind(lambda value: list(value.items()), _with_items),
     deque: Kind(_enumerated, _with_items),
+    set: Kind(lambda value: [(exact(frozenset(value)), None)], lambda value, parts: set(value)),
     slice: Kind(_named("start", "stop", "step"), lambda value, parts: slice(*parts)),
     functools.partial: Kind(
         _named("func", "args", "keywords"), lambda value, parts: functools.partial(parts[0], *parts[1], **parts[2])
@@ -213,6 +229,11 @@ def _holds(value: Any, is_one: Callable[[Any], bool]) -> bool:
 
 def _holds_arrays(value: Any) -> bool:
     return _holds(value, _is_array)
+
+
+def holds_passing(value: Any) -> bool:
+    """Whether a value holds an iterator, but for objects that are taken apart."""
+    return _holds(value, lambda one: isinstance(one, PASSING) and parts_of(one) is None)
 
 
 _MADE: dict[type, Callable[[Any, list[Any]], Any]] = {
@@ -323,6 +344,45 @@ def take_back(objects: Sequence[tuple[Any, dict[str, Any]]], traced: Callable[[A
                 object.__delattr__(nest, name)
             if not _is_kept(nest, name):
                 names.append(f"{type(nest).__name__}.{name}")
+    return names
+
+
+class Variable(NamedTuple):
+    """A variable of a function's that lies outside of it: a global one, or one of a function around it."""
+
+    name: str
+    before: Any
+    now: Callable[[], Any]
+    put: Callable[[Any], None]
+
+
+def variables_of(function: Any) -> list[Variable]:
+    """The variables outside of a function that it and the functions in it may set, with their values."""
+    if not isinstance(function, FunctionType):
+        return []
+    space = function.__globals__
+    found = [
+        Variable(name, space[name], functools.partial(space.get, name), functools.partial(space.__setitem__, name))
+        for name in _names_in(function.__code__) & space.keys()
+    ]
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        now = functools.partial(getattr, cell, "cell_contents", None)
+        found.append(Variable(name, now(), now, functools.partial(setattr, cell, "cell_contents")))
+    return found
+
+
+def _names_in(code: CodeType) -> set[str]:
+    return set(code.co_names).union(*(_names_in(one) for one in code.co_consts if isinstance(one, CodeType)))
+
+
+def set_back(variables: Sequence[Variable], traced: Callable[[Any], bool]) -> list[str]:
+    """Give variables in which code has kept what is traced the values that they had. Returns the names of those."""
+    names = []
+    for one in variables:
+        value = one.now()
+        if value is not one.before and not _is_free_of(value, traced):
+            one.put(one.before)
+            names.append(one.name)
     return names
 
 
