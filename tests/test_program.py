@@ -179,3 +179,20 @@ def test_numbers_may_vary_unless_they_decide(tmp_path: Path) -> None:
         again(values(3), 2.0, 2)
     with pytest.raises(TypeError, match="factor is 2; expected a number of type float"):
         again(values(3), 2, 3)
+
+
+# Functions of this library that no program can hold, each with why.
+APART = "takes an array apart"
+NO_PROGRAMS: dict[str, tuple[Callable[[vx.VkArray], Any], str]] = {
+    "element": (lambda x: x.flat[3], "returns an object, Flat"), "elements": (lambda x: vx.sum(x.flat[1:3]), "object, Flat"),
+    "rows": (lambda x: vx.apply_along_axis(vx.sin, 1, x), APART), "NumPy's": (lambda x: np.apply_along_axis(vx.sin, 1, x), APART),
+    "axes": (lambda x: vx.apply_over_axes(vx.sum, x, [0]), APART), "numbers": (lambda x: vx.vectorize(float)(x), APART),
+    "iterator": (lambda x: list(vx.nditer(x)), APART), "numbered": (lambda x: list(vx.ndenumerate(x)), APART),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NO_PROGRAMS)
+def test_functions_that_no_program_holds_are_told(name: str) -> None:
+    function, why = NO_PROGRAMS[name]
+    with pytest.raises(vx.TraceError, match=rf"cannot be a program: .*{why}.* at .*test_program\.py"):
+        vx.Program(function, (vx.ones((3, 2)),))

@@ -223,17 +223,18 @@ def _is_array(value: Any) -> bool:
     return type(value) in ARRAYS
 
 
-def _holds(value: Any, is_one: Callable[[Any], bool]) -> bool:
-    return is_one(value) or any(_holds(part, is_one) for _, part in parts_of(value) or ())
+def holds(value: Any, is_one: Callable[[Any], bool]) -> bool:
+    """Whether a value is one of a kind, or a nest of such."""
+    return is_one(value) or any(holds(part, is_one) for _, part in parts_of(value) or ())
 
 
 def _holds_arrays(value: Any) -> bool:
-    return _holds(value, _is_array)
+    return holds(value, _is_array)
 
 
 def holds_passing(value: Any) -> bool:
     """Whether a value holds an iterator, but for objects that are taken apart."""
-    return _holds(value, lambda one: isinstance(one, PASSING) and parts_of(one) is None)
+    return holds(value, lambda one: isinstance(one, PASSING) and parts_of(one) is None)
 
 
 _MADE: dict[type, Callable[[Any, list[Any]], Any]] = {
@@ -388,7 +389,7 @@ def set_back(variables: Sequence[Variable], traced: Callable[[Any], bool]) -> li
 
 def _is_free_of(value: Any, traced: Callable[[Any], bool]) -> bool:
     try:
-        return not _holds(value, traced)
+        return not holds(value, traced)
     except RecursionError:  # of objects that refer to each other
         return False
 

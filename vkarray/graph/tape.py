@@ -144,6 +144,8 @@ class Tape:
         finally:
             watches[thread] = recording
         stands: list[Any] = []
+        if nest.holds(found, _is_object):
+            raise Unrecorded(f"a call returns an object, {type(found).__name__}, at {users_line()}")
 
         def leaf(value: Any) -> Any:
             if type(value) is VkArray:
@@ -265,6 +267,11 @@ def _of_numbers(value: Any) -> Any:
 
 # What a call may return besides arrays and numbers: it must be the same at all sizes.
 _PLAIN = frozenset((*nest.NUMBERS, bool, str, bytes, type(None), DType, ModuleType, type))
+
+
+def _is_object(value: Any) -> bool:
+    """Whether a value has parts and is none of the nests that a tape holds."""
+    return not isinstance(value, (VkArray, tuple, list, dict)) and nest.parts_of(value) is not None
 
 
 def _is_leaf(value: Any) -> bool:
