@@ -128,8 +128,8 @@ def _without_memory(call: Call) -> list[Any]:
 
 
 def _sorted(leaves: Sequence[Any]) -> tuple[list[VkArray], list[Any]]:
-    arrays = [one for one in leaves if type(one) is VkArray]
-    return arrays, [one for one in leaves if type(one) is not VkArray]
+    arrays = [one for one in leaves if isinstance(one, VkArray)]  # and what stands for arrays where its caller is taped
+    return arrays, [one for one in leaves if not isinstance(one, VkArray)]
 
 
 def taped(
