@@ -316,6 +316,10 @@ class Compiled:
             given.append(array)
             return way.argument(value, array)
 
+        if nest.has_passing((call.args, call.kwargs)):
+            raise TypeError(
+                f"{self.name}: got an iterator, which gives something else in each call. Give a list or a tuple."
+            )
         copies: list[tuple[Any, dict[Any, Any]]] = []
         given_args = tuple(nest.rebuilt(value, leaf, copies) for value in call.args)
         given_kwargs = {name: nest.rebuilt(value, leaf, copies) for name, value in call.kwargs.items()}
@@ -377,7 +381,7 @@ class Compiled:
             form = nest.rebuilt(found, result)
         except RecursionError:
             raise _endless(self.name, "what it returns") from None
-        if nest.holds_passing(form):
+        if nest.has_passing(form):
             raise TraceError(
                 f"{self.name} returns a generator or another iterator, which computes after the trace and is used up by the first "
                 "call. Return a list or a tuple."

@@ -9,6 +9,7 @@ import functools
 import sys
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterable, Iterator, Sequence
+from io import IOBase
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -29,9 +30,10 @@ Result = TypeVar("Result")
 NUMBERS = (int, float, complex)
 ARRAYS: set[type] = {VkArray}  # and what stands for arrays
 LEAVES: set[type] = {VkArray, *NUMBERS}  # and what stands for these
-PASSING = (Iterator, Coroutine, AsyncIterator)  # what gives something else each time
+_PASSING = (Iterator, Coroutine, AsyncIterator)  # what gives something else each time
 _TOLD_BY_TEXTS = (float, complex, range)
-# Objects whose attributes do not count.
+# Objects whose attributes do not count, and modules all of whose classes are of such.
+_SERVICES = ("logging", "threading", "queue")
 _WHOLE = (type, ModuleType, FunctionType, BuiltinFunctionType, enum.Enum)
 
 
@@ -63,10 +65,6 @@ def note(value: Any, key: list[Any], arrays: list[VkArray], scalars: list[Any]) 
             note(part, key, arrays, scalars)
     elif isinstance(value, _numpys_scalar()):
         key += (kind, value.tobytes())  # -0.0 is not 0.0
-    elif isinstance(value, PASSING):
-        raise TypeError(
-            f"got an argument of type {kind.__name__}, which is used up as it is read. Give a list or a tuple."
-        )
     elif isinstance(value, Hashable):
         key += (kind, exact(value))
     else:
@@ -232,9 +230,11 @@ def _holds_arrays(value: Any) -> bool:
     return holds(value, _is_array)
 
 
-def holds_passing(value: Any) -> bool:
-    """Whether a value holds an iterator, but for objects that are taken apart."""
-    return holds(value, lambda one: isinstance(one, PASSING) and parts_of(one) is None)
+def has_passing(value: Any) -> bool:
+    """Whether a value is an iterator, or a nest of tuples, lists and dictionaries with one. What objects have may never be read."""
+    if isinstance(value, (tuple, list, dict)):
+        return any(has_passing(part) for _, part in parts_of(value) or ())
+    return isinstance(value, _PASSING) and not isinstance(value, IOBase) and parts_of(value) is None
 
 
 _MADE: dict[type, Callable[[Any, list[Any]], Any]] = {
@@ -251,7 +251,7 @@ def _kind_of(kind: Any) -> Kind | None:
     """How values of a type are taken apart; None for types whose values are compared as a whole."""
     if kind in _KINDS:
         return _KINDS[kind]
-    if issubclass(kind, _WHOLE):
+    if issubclass(kind, _WHOLE) or kind.__module__ in _SERVICES:
         return None
     for base, made in _MADE.items():
         if issubclass(kind, base):

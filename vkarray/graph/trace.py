@@ -48,7 +48,8 @@ class Value:
     def __getattr__(self, name: str) -> Any:
         raise TraceError(
             f"{users_line()}: this array belongs to a function that was traced, and has no values outside of it. Return it from "
-            "the function, in a nest of tuples, lists, dictionaries or dataclasses."
+            "the function, in a nest of tuples, lists, dictionaries or dataclasses. Make what is kept for later calls, such as by "
+            "functools.cache, before the function is called."
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
