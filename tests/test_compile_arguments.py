@@ -5,10 +5,13 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import gc
 import logging
 import pickle
 import queue
 import threading
+import warnings
+import weakref
 from collections import Counter, OrderedDict, UserDict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -134,6 +137,8 @@ def test_nests(nest):
 HOLDERS: dict[str, tuple[Callable[[VkArray], Any], Callable[[Any, VkArray], Any]]] = {
     "slots": (Slotted, lambda given, x: given(x)), "slots and attributes": (OfSlotted, lambda given, x: given(x) + given.other),
     "method": (lambda one: Slotted(one).times, lambda given, x: given(x)),
+    "compiled method": (lambda one: Layer(one).applied, lambda given, x: given(x)),
+    "object with a compiled method": (lambda one: SimpleNamespace(loss=Layer(one).applied), lambda given, x: given.loss(x)),
     "partial": (lambda one: functools.partial(vx.add, one), lambda given, x: given(x)),
     "subclass of list": (Labelled, lambda given, x: x * given[0] + given.value),
     "view": (lambda one: {"a": one}.values(), lambda given, x: x * next(iter(given))),
@@ -253,6 +258,31 @@ def test_objects_that_are_called_are_arguments():
 def _called(layer: Layer) -> Any:
     layer.applied(array())
     return layer.applied
+
+
+def test_methods_are_equal_as_others_are():
+    one, other = Layer(array()), Layer(array())
+    assert one.applied == one.applied
+    assert hash(one.applied) == hash(one.applied)
+    assert one.applied != other.applied
+    assert one.applied != Layer.applied
+
+
+@traced
+def test_generators_of_random_numbers_come_back(monkeypatch):
+    monkeypatch.setattr("vkarray.graph.compile.MOST", 8)
+    noisy = vx.compile(lambda generator, x: x + generator.normal(size=2))
+    known = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of many signatures
+        for seed in range(20):
+            generator = vx.random.default_rng(seed)
+            expected = seen(vx.random.default_rng(seed).normal(size=2))
+            assert seen(noisy(generator, vx.zeros(2))) == expected
+            known.append(weakref.ref(generator.bit_generator))
+    del generator
+    gc.collect()
+    assert sum(one() is not None for one in known) <= 8
 
 
 def test_functions_can_be_copied_by_name():

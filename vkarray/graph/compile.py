@@ -214,13 +214,14 @@ class Compiled:
 
     def _trace(self, key: Sequence[Any], shared: Any, call: Call) -> Traced:
         with self._lock:
+            if len(self._known) >= MOST:
+                self._known.clear()
+                self.streams = {}
             made, noticed = self._made(key, call)
             signature = (*key, shared, *self.places())
             numbers = set(range(len(call.scalars)))
             if made.program is not None:  # a number that reaches no kernel may have decided
                 noticed.decide |= numbers - made.program.scalars
-            if len(self._known) >= MOST:
-                self._known.clear()
             before = self._known.get(signature)
             places = frozenset(noticed.decide) | (frozenset(before.places) if before is not None else frozenset())
             if before is None or places != frozenset(before.places):
@@ -339,7 +340,7 @@ class Compiled:
             changed = list(nest.changed(copies))
             nest.put_back(copies, _is_traced)
             kept_in = nest.take_back(objects, _is_traced) + nest.set_back(variables, _is_traced)
-        self.streams.update(dict.fromkeys(trace.streams))
+        self.streams = self.streams | dict.fromkeys(trace.streams)  # another one, since other threads may go through it
         if any(place >= len(numbers) for place in noticed.decide):
             raise TraceError(
                 f"{self.name} draws more random numbers at once than a program can. Draw them outside, and give the arrays as "
@@ -428,10 +429,19 @@ class Bound(functools.partial[Any]):
     def __repr__(self) -> str:
         return repr(self.func)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Bound) and self.func is other.func and self.args[0] is other.args[0]
+
+    def __hash__(self) -> int:
+        return hash((self.func, id(self.args[0])))
+
     @property
     def plain(self) -> Any:
         """The method itself."""
         return MethodType(self.func.function, *self.args)
+
+
+nest.KINDS[Bound] = nest.Kind(nest.named("func", "args"), lambda value, parts: Bound(parts[0], *parts[1]))
 
 
 def _is_traced(value: Any) -> bool:

@@ -111,7 +111,8 @@ def _enumerated(value: Any) -> list[tuple[Any, Any]]:
     return list(enumerate(value))
 
 
-def _named(*names: str) -> Callable[[Any], list[tuple[Any, Any]]]:
+def named(*names: str) -> Callable[[Any], list[tuple[Any, Any]]]:
+    """How to take a value apart that has these attributes."""
     return lambda value: [(name, getattr(value, name)) for name in names]
 
 
@@ -124,17 +125,17 @@ def _with_items(value: Any, parts: list[Any]) -> Any:
 
 
 # Types whose state is no attributes.
-_KINDS: dict[type, Kind] = {
+KINDS: dict[type, Kind] = {
     tuple: Kind(_enumerated, lambda value, parts: tuple(parts)),
     list: Kind(_enumerated, lambda value, parts: parts),
     dict: Kind(lambda value: list(value.items()), _with_items),
     deque: Kind(_enumerated, _with_items),
     set: Kind(lambda value: [(exact(frozenset(value)), None)], lambda value, parts: set(value)),
-    slice: Kind(_named("start", "stop", "step"), lambda value, parts: slice(*parts)),
+    slice: Kind(named("start", "stop", "step"), lambda value, parts: slice(*parts)),
     functools.partial: Kind(
-        _named("func", "args", "keywords"), lambda value, parts: functools.partial(parts[0], *parts[1], **parts[2])
+        named("func", "args", "keywords"), lambda value, parts: functools.partial(parts[0], *parts[1], **parts[2])
     ),
-    MethodType: Kind(_named("__func__", "__self__"), lambda value, parts: MethodType(*parts)),
+    MethodType: Kind(named("__func__", "__self__"), lambda value, parts: MethodType(*parts)),
     MappingProxyType: Kind(
         lambda value: list(value.items()), lambda value, parts: MappingProxyType(dict(zip(value, parts, strict=True)))
     ),
@@ -149,7 +150,7 @@ _KINDS: dict[type, Kind] = {
 
 def _subclass(base: type, made: Callable[[Any, list[Any]], Any]) -> Kind:
     """Of a subclass of a container: its items, and after these the attributes that it has besides."""
-    items: Any = _KINDS[base].parts
+    items: Any = KINDS[base].parts
 
     def besides(value: Any) -> dict[str, Any]:
         return {} if _is_its_own(value) else _attributes(value)
@@ -249,8 +250,8 @@ _HEAP_TYPE = 1 << 9  # a flag of types that are made while Python runs
 @_by_type
 def _kind_of(kind: Any) -> Kind | None:
     """How values of a type are taken apart; None for types whose values are compared as a whole."""
-    if kind in _KINDS:
-        return _KINDS[kind]
+    if kind in KINDS:
+        return KINDS[kind]
     if issubclass(kind, _WHOLE) or kind.__module__ in _SERVICES:
         return None
     for base, made in _MADE.items():
