@@ -23,13 +23,14 @@ from ..kernels.plan import Refused
 from ..kernels.planned import ByValue
 from ..kernels.signature import Look, sharing
 from . import dimensions, nest
-from .dimensions import Axes, Dim, Dynamic
+from .dimensions import Dim, Dynamic
 from .executable import Executable, pointers
 from .explain import Explanation, Told
 from .remedies import warn
 from .stand_ins import STANDS, Unrecorded
 from .tape import Mismatch, Tape
 from .trace import Trace, Value
+from .ways import Once, Played, Taped
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MANY = 16  # signatures of one function, after which it says what changes
@@ -56,67 +57,6 @@ class Call(NamedTuple):
     arrays: Sequence[VkArray]
     scalars: Sequence[Any]
     device: Any
-
-
-class Once:
-    """How a function is traced: by a call of it."""
-
-    rows: list[int] | None = None  # where sizes vary, the lengths that rows have had
-    runs = True  # the function's own code
-
-    def __init__(self, compiled: Compiled) -> None:
-        self.compiled = compiled
-
-    def again(self) -> Once:
-        """For another attempt."""
-        return self
-
-    def argument(self, value: VkArray, array: VkArray) -> Any:
-        """What the function gets for an argument, of which a traced array is given."""
-        return array
-
-    def results(
-        self, trace: Trace, arrays: Sequence[VkArray], numbers: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:  # fmt: skip
-        """What the function returns."""
-        return self.compiled.function(*args, **kwargs)
-
-
-class Taped(Once):
-    """By a call that is taped, for sizes that differ along axes."""
-
-    def __init__(self, compiled: Compiled, axes: Mapping[int, Axes]) -> None:
-        super().__init__(compiled)
-        self.axes = axes
-        self.again()
-
-    def again(self) -> Once:
-        """For another attempt."""
-        self.tape = Tape(self.compiled.name, any(self.axes.values()))
-        self.rows = self.tape.rows if self.tape.varies else None
-        return self
-
-    def argument(self, value: VkArray, array: VkArray) -> Any:
-        """What stands for an argument."""
-        return self.tape.stand_in(array, tuple(self.axes.get(id(value), ())))
-
-    def results(self, trace: Trace, arrays: Any, numbers: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What the function returns."""
-        return self.tape.made(trace, self.compiled.function, args, kwargs)
-
-
-class Played(Once):
-    """By a tape."""
-
-    runs = False
-
-    def __init__(self, compiled: Compiled, tape: Tape) -> None:
-        super().__init__(compiled)
-        self.tape, self.rows = tape, tape.rows if tape.varies else None
-
-    def results(self, trace: Trace, arrays: Any, numbers: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What the function returns. Raises Mismatch."""
-        return self.tape.played(trace, arrays, numbers)
 
 
 def switches(settings: configuration.Configuration) -> list[Any]:
@@ -232,7 +172,7 @@ class Compiled:
 
     def _made(self, key: Sequence[Any], call: Call) -> tuple[Traced, Noticed]:
         """A program for a call of a new signature, and what was noticed of numbers."""
-        return self._of_tape(key, call) if self._dynamic is not None else self._attempt(call, Once(self))
+        return self._of_tape(key, call) if self._dynamic is not None else self._attempt(call, Once(self.function))
 
     def _attempt(self, call: Call, way: Once) -> tuple[Traced, Noticed]:
         """A program of the function, and what was noticed of numbers."""
@@ -262,7 +202,7 @@ class Compiled:
                 continue
             noticed = Noticed()
             try:
-                made = self.traced(call, noticed, stand_in, Played(self, tape))
+                made = self.traced(call, noticed, stand_in, Played(tape))
             except Mismatch as mismatch:
                 reason = str(mismatch)
                 continue
@@ -274,7 +214,7 @@ class Compiled:
         if len(tapes) >= TAPES:
             reason = f"its tapes do not hold for it: {reason}"
         else:
-            way = Taped(self, axes)
+            way = Taped(self.name, self.function, axes)
             try:
                 made, noticed = self._attempt(call, way)
             except Unrecorded as error:
@@ -288,7 +228,7 @@ class Compiled:
                 made.tape, made.sizes, made.reason = way.tape, sizes, reason
                 tapes.append(way.tape)
                 return made, noticed
-        made, noticed = self._attempt(call, Once(self))
+        made, noticed = self._attempt(call, Once(self.function))
         made.reason, made.sizes = made.reason or reason, sizes
         return made, noticed
 
