@@ -471,6 +471,16 @@ def test_objects_stay_as_they_were(error):
             assert vars(one) == {"name": "before", "gone": "here"}
 
 
+def test_variables_may_have_no_values_yet():
+    function = vx.compile(lambda x: later(x) if x.ndim > 1 else x * 2)
+    assert seen(function(array(shape=(3,)))) == seen(array(shape=(3,)) * 2)
+
+    def later(x):
+        return x + 1
+
+    assert seen(function(array())) == seen(array() + 1)
+
+
 _total: Any = None
 
 

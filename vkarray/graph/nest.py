@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterab
 from io import IOBase
 from types import (
     BuiltinFunctionType,
+    CellType,
     CodeType,
     FunctionType,
     MappingProxyType,
@@ -368,9 +369,16 @@ def variables_of(function: Any) -> list[Variable]:
         for name in _names_in(function.__code__) & space.keys()
     ]
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        now = functools.partial(getattr, cell, "cell_contents", None)
+        now = functools.partial(_content, cell)
         found.append(Variable(name, now(), now, functools.partial(setattr, cell, "cell_contents")))
     return found
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it has none yet
+        return None
 
 
 def _names_in(code: CodeType) -> set[str]:
