@@ -142,6 +142,7 @@ HOLDERS: dict[str, tuple[Callable[[VkArray], Any], Callable[[Any, VkArray], Any]
     "partial": (lambda one: functools.partial(vx.add, one), lambda given, x: given(x)),
     "subclass of list": (Labelled, lambda given, x: x * given[0] + given.value),
     "view": (lambda one: {"a": one}.values(), lambda given, x: x * next(iter(given))),
+    "view of items": (lambda one: {"a": one}.items(), lambda given, x: x * dict(given)["a"]),
     "attributes of items": (lambda one: ByAttribute(value=one), lambda given, x: x * given.value),
 }  # fmt: skip
 
@@ -479,6 +480,19 @@ def test_variables_may_have_no_values_yet():
         return x + 1
 
     assert seen(function(array())) == seen(array() + 1)
+
+
+def test_variables_may_hold_what_refers_to_itself():
+    kept = None
+
+    def function(x):
+        nonlocal kept
+        kept = SimpleNamespace(name="kept")
+        kept.itself = [kept]
+        return x * 2
+
+    assert seen(vx.compile(function)(array())) == seen(array() * 2)
+    assert kept.itself[0] is kept
 
 
 _total: Any = None

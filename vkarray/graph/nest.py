@@ -145,7 +145,10 @@ KINDS: dict[type, Kind] = {
         lambda value, parts: SimpleNamespace(**dict(zip(vars(value), parts, strict=True))),
     ),
     type({}.values()): Kind(_enumerated, lambda value, parts: dict(enumerate(parts)).values()),
-    type({}.items()): Kind(_enumerated, lambda value, parts: dict(parts).items()),
+    type({}.items()): Kind(
+        lambda value: [((number, side), part) for number, pair in enumerate(value) for side, part in enumerate(pair)],
+        lambda value, parts: dict(zip(parts[::2], parts[1::2], strict=True)).items(),
+    ),
 }
 
 
@@ -225,7 +228,15 @@ def _is_array(value: Any) -> bool:
 
 def holds(value: Any, is_one: Callable[[Any], bool]) -> bool:
     """Whether a value is one of a kind, or a nest of such."""
-    return is_one(value) or any(holds(part, is_one) for _, part in parts_of(value) or ())
+    waiting, met = [value], {}  # what was met is kept, so that no other object gets its id
+    while waiting:
+        part = waiting.pop()
+        if is_one(part):
+            return True
+        if id(part) not in met:
+            met[id(part)] = part
+            waiting += [one for _, one in parts_of(part) or ()]
+    return False
 
 
 def _holds_arrays(value: Any) -> bool:
