@@ -211,6 +211,29 @@ def test_values_cannot_be_read(name):
     assert seen(vx.compile(lambda x: x + 1)(array())) == seen(array() + 1)
 
 
+@traced
+@pytest.mark.parametrize("dynamic", [None, {"x": {0: vx.Dim("n")}}])
+def test_an_error_that_the_function_catches_is_told(dynamic):
+    def function(x):
+        try:
+            return x * float(x[0])
+        except Exception:
+            return x * 2
+
+    compiled = vx.compile(function, dynamic=dynamic)
+    line = function.__code__.co_firstlineno + 2
+    with pytest.warns(
+        UserWarning, match=rf"reads values on the host at .*:{line},.* The function has caught this error"
+    ):
+        compiled(vx.ones(3))
+    compiled(vx.ones(3))
+    if dynamic is not None:
+        compiled(vx.ones(4))
+        with pytest.warns(UserWarning, match="has caught this error"):
+            program = vx.Program(function, (vx.ones(3),), dynamic=dynamic)
+        program(vx.ones(3))
+
+
 @pytest.mark.parametrize(
     "function", [vx.tril, vx.triu, vx.fft.fft, lambda x: vx.tril(x, k=1), lambda x: vx.fft.rfft(x, axis=0)]
 )

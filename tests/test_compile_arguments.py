@@ -5,16 +5,22 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import gc
+import logging
 import pickle
+import queue
 import threading
+import warnings
+import weakref
 from collections import Counter, OrderedDict, UserDict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
-from compiled import array, check, seen
+from compiled import array, check, seen, traced
 
 import vkarray as vx
 from vkarray import configuration
@@ -131,9 +137,12 @@ def test_nests(nest):
 HOLDERS: dict[str, tuple[Callable[[VkArray], Any], Callable[[Any, VkArray], Any]]] = {
     "slots": (Slotted, lambda given, x: given(x)), "slots and attributes": (OfSlotted, lambda given, x: given(x) + given.other),
     "method": (lambda one: Slotted(one).times, lambda given, x: given(x)),
+    "compiled method": (lambda one: Layer(one).applied, lambda given, x: given(x)),
+    "object with a compiled method": (lambda one: SimpleNamespace(loss=Layer(one).applied), lambda given, x: given.loss(x)),
     "partial": (lambda one: functools.partial(vx.add, one), lambda given, x: given(x)),
     "subclass of list": (Labelled, lambda given, x: x * given[0] + given.value),
     "view": (lambda one: {"a": one}.values(), lambda given, x: x * next(iter(given))),
+    "view of items": (lambda one: {"a": one}.items(), lambda given, x: x * dict(given)["a"]),
     "attributes of items": (lambda one: ByAttribute(value=one), lambda given, x: x * given.value),
 }  # fmt: skip
 
@@ -142,6 +151,90 @@ HOLDERS: dict[str, tuple[Callable[[VkArray], Any], Callable[[Any, VkArray], Any]
 def test_what_holds_arrays_is_no_constant(name):
     made, function = HOLDERS[name]
     check(function, *(lambda seed=seed: (made(array(seed=seed)), array()) for seed in (1, 2)), programs=1)
+
+
+# Values that are equal, and that code can tell apart.
+EQUAL: dict[str, Callable[[Any], Any]] = {
+    "set": lambda one: {one}, "frozenset": lambda one: frozenset([one, 5]), "key": lambda one: {one: 1.0},
+    "key of several": lambda one: {(one, "a"): 1.0}, "set of several": lambda one: {(one, 2)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_equal_arguments_that_differ(name):
+    def function(x, given):
+        one = min(given)
+        return x * (one[0] if isinstance(one, tuple) else one)
+
+    numbers = (1, 1.0, True, 0.0, -0.0)
+    check(function, *(lambda one=one: (array(vx.int32, (3,)), EQUAL[name](one)) for one in numbers), programs=5)
+
+
+def test_ranges_that_differ():
+    check(lambda x, r: x[r.start : r.stop], *(lambda stop=stop: (array(), range(0, stop, 2)) for stop in (3, 4)))
+
+
+@traced
+def test_a_set_that_changes_is_told():
+    def function(x, met):
+        met.add(x.ndim)
+        return x
+
+    met = {"before"}
+    with pytest.raises(vx.TraceError, match="changes an argument of type set"):
+        vx.compile(function)(array(), met)
+    assert met == {"before"}
+
+
+def test_results_that_can_be_changed_are_new_in_each_call():
+    def function(x):
+        return x, {1, 2}, [np.arange(3), bytearray(b"a")], {}
+
+    compiled = vx.compile(function)
+    for _ in range(3):
+        found = compiled(array())
+        assert seen(found) == seen(function(array()))
+        found[1].add(3)
+        found[2][0][:] = 9
+        found[2][1].append(0)
+        found[3]["new"] = 1
+
+
+@traced
+@pytest.mark.parametrize("dynamic", [None, {"x": {0: vx.Dim("n")}}])
+def test_iterators_are_refused(dynamic):
+    def yields(x):
+        yield x * 2
+
+    for function in (yields, lambda x: map(vx.sin, [x]), lambda x: {"a": [zip([x], [x], strict=True)]}, reversed):
+        compiled = vx.compile(lambda x, function=function: function(x), dynamic=dynamic)
+        for _ in range(2):
+            with pytest.raises(vx.TraceError, match=r"iterator, which computes after the trace.*\. Return a list"):
+                compiled(array())
+    for given in (yields(1), iter([array()]), [enumerate([array()])]):
+        with pytest.raises(TypeError, match=r"got an iterator, .* Give a list"):
+            vx.compile(lambda x: next(x[0] if isinstance(x, list) else x))(given)
+
+
+def test_objects_may_hold_what_is_not_read(tmp_path):
+    class Trainer:
+        def __init__(self, file):
+            self.weight, self.file, self.batches = array(seed=1), file, iter([array()])
+            self.log, self.done = logging.getLogger("tests"), threading.Event()
+            self.waiting = queue.Queue()
+
+        @vx.compile
+        def step(self, x):
+            self.log.debug("traced")
+            return x * self.weight
+
+    with (tmp_path / "log").open("w") as file:
+        one = Trainer(file)
+        for seed in (1, 2):
+            one.weight = array(seed=seed)
+            assert seen(one.step(array())) == seen(array() * one.weight)
+    settings = configuration.current()
+    assert len(Trainer.step.explain().programs) == (settings.compile and not settings.compare)
 
 
 def test_objects_that_are_called_are_arguments():
@@ -166,6 +259,31 @@ def test_objects_that_are_called_are_arguments():
 def _called(layer: Layer) -> Any:
     layer.applied(array())
     return layer.applied
+
+
+def test_methods_are_equal_as_others_are():
+    one, other = Layer(array()), Layer(array())
+    assert one.applied == one.applied
+    assert hash(one.applied) == hash(one.applied)
+    assert one.applied != other.applied
+    assert one.applied != Layer.applied
+
+
+@traced
+def test_generators_of_random_numbers_come_back(monkeypatch):
+    monkeypatch.setattr("vkarray.graph.compile.MOST", 8)
+    noisy = vx.compile(lambda generator, x: x + generator.normal(size=2))
+    known = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of many signatures
+        for seed in range(20):
+            generator = vx.random.default_rng(seed)
+            expected = seen(vx.random.default_rng(seed).normal(size=2))
+            assert seen(noisy(generator, vx.zeros(2))) == expected
+            known.append(weakref.ref(generator.bit_generator))
+    del generator
+    gc.collect()
+    assert sum(one() is not None for one in known) <= 8
 
 
 def test_functions_can_be_copied_by_name():
@@ -352,6 +470,66 @@ def test_objects_stay_as_they_were(error):
             with pytest.raises(error or vx.TraceError):
                 one.changed(array())
             assert vars(one) == {"name": "before", "gone": "here"}
+
+
+def test_variables_may_have_no_values_yet():
+    function = vx.compile(lambda x: later(x) if x.ndim > 1 else x * 2)
+    assert seen(function(array(shape=(3,)))) == seen(array(shape=(3,)) * 2)
+
+    def later(x):
+        return x + 1
+
+    assert seen(function(array())) == seen(array() + 1)
+
+
+def test_variables_may_hold_what_refers_to_itself():
+    kept = None
+
+    def function(x):
+        nonlocal kept
+        kept = SimpleNamespace(name="kept")
+        kept.itself = [kept]
+        return x * 2
+
+    assert seen(vx.compile(function)(array())) == seen(array() * 2)
+    assert kept.itself[0] is kept
+
+
+_total: Any = None
+
+
+@traced
+def test_variables_stay_as_they_were():
+    global _total
+    _total = inner = array(seed=2)
+
+    def of_module(x):
+        global _total
+        _total = _total + x
+        return _total
+
+    def around(x):
+        nonlocal inner
+        inner = [inner, {"a": x * 2}]
+        return x
+
+    def in_another(x):
+        def add():
+            global _total
+            _total = x + 1
+
+        add()
+        return x
+
+    before = _total
+    for function, name in ((of_module, "_total"), (around, "inner"), (in_another, "_total")):
+        for _ in range(2):
+            with pytest.raises(
+                vx.TraceError, match=f"keeps an array in {name}, which a compiled function does not set"
+            ):
+                vx.compile(function)(array())
+            assert _total is before
+            assert inner is before
 
 
 def test_array_that_is_returned_twice_is_one():

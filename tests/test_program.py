@@ -179,3 +179,82 @@ def test_numbers_may_vary_unless_they_decide(tmp_path: Path) -> None:
         again(values(3), 2.0, 2)
     with pytest.raises(TypeError, match="factor is 2; expected a number of type float"):
         again(values(3), 2, 3)
+
+
+# Functions of this library that no program can hold, each with why.
+APART = "takes an array apart"
+NO_PROGRAMS: dict[str, tuple[Callable[[vx.VkArray], Any], str]] = {
+    "element": (lambda x: x.flat[3], "returns an object, Flat"), "elements": (lambda x: vx.sum(x.flat[1:3]), "object, Flat"),
+    "rows": (lambda x: vx.apply_along_axis(vx.sin, 1, x), APART), "NumPy's": (lambda x: np.apply_along_axis(vx.sin, 1, x), APART),
+    "axes": (lambda x: vx.apply_over_axes(vx.sum, x, [0]), APART), "numbers": (lambda x: vx.vectorize(float)(x), APART),
+    "iterator": (lambda x: list(vx.nditer(x)), APART), "numbered": (lambda x: list(vx.ndenumerate(x)), APART),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NO_PROGRAMS)
+def test_functions_that_no_program_holds_are_told(name: str) -> None:
+    function, why = NO_PROGRAMS[name]
+    with pytest.raises(vx.TraceError, match=rf"cannot be a program: .*{why}.* at .*test_program\.py"):
+        vx.Program(function, (vx.ones((3, 2)),))
+
+
+def test_programs_are_made_of_programs(tmp_path: Path) -> None:
+    n = vx.Dim("n", max=16)
+
+    def part(x, k):
+        return {"half": (x * k)[: x.shape[0] // 2], "mean": vx.mean(x, axis=0)}
+
+    def whole(x, k, of=part):
+        return [of(vx.tanh(x), k), of(x, 3.0)["half"] + k]
+
+    inner = vx.Program(part, (values((4, 2)), 2.0), dynamic={"x": {0: n}})
+    for one in (inner, loaded(inner, tmp_path)):
+
+        def outer(x, k, one=one):
+            return whole(x, k, one)
+
+        dynamic = {"x": {0: n}}
+        program = vx.Program(outer, (values((4, 2)), 2.0), dynamic=dynamic)
+        ways = (program, loaded(program, tmp_path), vx.compile(outer), vx.compile(outer, dynamic=dynamic))
+        for way in ways:
+            for length, k in ((4, 2.0), (9, 0.5), (4, -1.0)):
+                same(way(values((length, 2)), k), whole(values((length, 2)), k))
+        assert "no tape" not in str(ways[3].explain())
+        with pytest.raises(ValueError, match=r"part: x has the shape \(4, 3\); expected \(n, 2\)"):
+            vx.Program(outer, (values((4, 3)), 2.0))
+
+
+def twice(x):
+    return x * 2
+
+
+LONG = "n" * 257
+NAMED: dict[str, Callable[[], vx.Program]] = {
+    "long": lambda: vx.Program(twice, (values(3),), name=LONG), "lines": lambda: vx.Program(twice, (values(3),), name="a\nb"),
+    "input": lambda: vx.Program(twice, (values(3),), inputs=["a\tb"]),
+    "no input": lambda: vx.Program(twice, (values(3),), inputs=[""]),
+    "key": lambda: vx.Program(lambda x: {LONG: x + 1}, (values(3),)), "bound": lambda: of_dim(vx.Dim("n", max=1 << 60)),
+    "dimension": lambda: of_dim(vx.Dim(LONG)),
+    "one name": lambda: vx.Program(lambda x, *rest, **named: x + rest[0] + named["rest0"], (values(3),) * 2, {"rest0": values(3)}),
+}  # fmt: skip
+
+
+def of_dim(dim: vx.Dim) -> vx.Program:
+    return vx.Program(twice, (values(3),), dynamic={"x": {0: dim}})
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_no_file_is_written_that_cannot_be_read(name: str, tmp_path: Path) -> None:
+    program = NAMED[name]()
+    with pytest.raises(
+        ValueError, match=r"save: a file of a program cannot hold this one: .*(no name|no length|one name)"
+    ):
+        program.save(tmp_path / "model.vkp", targets=())
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_and_lengths_are_checked() -> None:
+    with pytest.raises(TypeError, match="name is 3; expected a text"):
+        vx.Program(twice, (values(3),), name=3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"prepare: n is 2\.5; expected an integer"):
+        of_dim(vx.Dim("n")).prepare(n=2.5)  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import struct
 import threading
@@ -22,12 +23,14 @@ from ..kernels.plan import Refused
 from ..kernels.planned import ByValue
 from ..kernels.signature import Look, sharing
 from . import dimensions, nest
-from .dimensions import Axes, Dim, Dynamic
+from .dimensions import Dim, Dynamic
 from .executable import Executable, pointers
 from .explain import Explanation, Told
+from .remedies import warn
 from .stand_ins import STANDS, Unrecorded
 from .tape import Mismatch, Tape
 from .trace import Trace, Value
+from .ways import Once, Played, Taped
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MANY = 16  # signatures of one function, after which it says what changes
@@ -54,64 +57,6 @@ class Call(NamedTuple):
     arrays: Sequence[VkArray]
     scalars: Sequence[Any]
     device: Any
-
-
-class Once:
-    """How a function is traced: by a call of it."""
-
-    rows: list[int] | None = None  # where sizes vary, the lengths that rows have had
-
-    def __init__(self, compiled: Compiled) -> None:
-        self.compiled = compiled
-
-    def again(self) -> Once:
-        """For another attempt."""
-        return self
-
-    def argument(self, value: VkArray, array: VkArray) -> Any:
-        """What the function gets for an argument, of which a traced array is given."""
-        return array
-
-    def results(
-        self, trace: Trace, arrays: Sequence[VkArray], numbers: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:  # fmt: skip
-        """What the function returns."""
-        return self.compiled.function(*args, **kwargs)
-
-
-class Taped(Once):
-    """By a call that is taped, for sizes that differ along axes."""
-
-    def __init__(self, compiled: Compiled, axes: Mapping[int, Axes]) -> None:
-        super().__init__(compiled)
-        self.axes = axes
-        self.again()
-
-    def again(self) -> Once:
-        """For another attempt."""
-        self.tape = Tape(self.compiled.name, any(self.axes.values()))
-        self.rows = self.tape.rows if self.tape.varies else None
-        return self
-
-    def argument(self, value: VkArray, array: VkArray) -> Any:
-        """What stands for an argument."""
-        return self.tape.stand_in(array, tuple(self.axes.get(id(value), ())))
-
-    def results(self, trace: Trace, arrays: Any, numbers: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What the function returns."""
-        return self.tape.made(trace, self.compiled.function, args, kwargs)
-
-
-class Played(Once):
-    """By a tape."""
-
-    def __init__(self, compiled: Compiled, tape: Tape) -> None:
-        super().__init__(compiled)
-        self.tape, self.rows = tape, tape.rows if tape.varies else None
-
-    def results(self, trace: Trace, arrays: Any, numbers: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What the function returns. Raises Mismatch."""
-        return self.tape.played(trace, arrays, numbers)
 
 
 def switches(settings: configuration.Configuration) -> list[Any]:
@@ -209,13 +154,14 @@ class Compiled:
 
     def _trace(self, key: Sequence[Any], shared: Any, call: Call) -> Traced:
         with self._lock:
+            if len(self._known) >= MOST:
+                self._known.clear()
+                self.streams = {}
             made, noticed = self._made(key, call)
             signature = (*key, shared, *self.places())
             numbers = set(range(len(call.scalars)))
             if made.program is not None:  # a number that reaches no kernel may have decided
                 noticed.decide |= numbers - made.program.scalars
-            if len(self._known) >= MOST:
-                self._known.clear()
             before = self._known.get(signature)
             places = frozenset(noticed.decide) | (frozenset(before.places) if before is not None else frozenset())
             if before is None or places != frozenset(before.places):
@@ -226,7 +172,7 @@ class Compiled:
 
     def _made(self, key: Sequence[Any], call: Call) -> tuple[Traced, Noticed]:
         """A program for a call of a new signature, and what was noticed of numbers."""
-        return self._of_tape(key, call) if self._dynamic is not None else self._attempt(call, Once(self))
+        return self._of_tape(key, call) if self._dynamic is not None else self._attempt(call, Once(self.function))
 
     def _attempt(self, call: Call, way: Once) -> tuple[Traced, Noticed]:
         """A program of the function, and what was noticed of numbers."""
@@ -256,7 +202,7 @@ class Compiled:
                 continue
             noticed = Noticed()
             try:
-                made = self.traced(call, noticed, stand_in, Played(self, tape))
+                made = self.traced(call, noticed, stand_in, Played(tape))
             except Mismatch as mismatch:
                 reason = str(mismatch)
                 continue
@@ -268,7 +214,7 @@ class Compiled:
         if len(tapes) >= TAPES:
             reason = f"its tapes do not hold for it: {reason}"
         else:
-            way = Taped(self, axes)
+            way = Taped(self.name, self.function, axes)
             try:
                 made, noticed = self._attempt(call, way)
             except Unrecorded as error:
@@ -282,7 +228,7 @@ class Compiled:
                 made.tape, made.sizes, made.reason = way.tape, sizes, reason
                 tapes.append(way.tape)
                 return made, noticed
-        made, noticed = self._attempt(call, Once(self))
+        made, noticed = self._attempt(call, Once(self.function))
         made.reason, made.sizes = made.reason or reason, sizes
         return made, noticed
 
@@ -311,10 +257,14 @@ class Compiled:
             given.append(array)
             return way.argument(value, array)
 
+        if nest.has_passing((call.args, call.kwargs)):
+            raise TypeError(
+                f"{self.name}: got an iterator, which gives something else in each call. Give a list or a tuple."
+            )
         copies: list[tuple[Any, dict[Any, Any]]] = []
         given_args = tuple(nest.rebuilt(value, leaf, copies) for value in call.args)
         given_kwargs = {name: nest.rebuilt(value, leaf, copies) for name, value in call.kwargs.items()}
-        objects = nest.objects_of(self.function)
+        objects, variables = nest.objects_of(self.function), nest.variables_of(self.function)
         looks = [(one, (one._buffer, one._shape)) for one in given]
         kept = faults.kept_check(device)
         check = kept or faults.renewed_check(device)
@@ -329,8 +279,8 @@ class Compiled:
                 faults.keep_check(device, None)
             changed = list(nest.changed(copies))
             nest.put_back(copies, _is_traced)
-            kept_in = nest.take_back(objects, _is_traced)
-        self.streams.update(dict.fromkeys(trace.streams))
+            kept_in = nest.take_back(objects, _is_traced) + nest.set_back(variables, _is_traced)
+        self.streams = self.streams | dict.fromkeys(trace.streams)  # another one, since other threads may go through it
         if any(place >= len(numbers) for place in noticed.decide):
             raise TraceError(
                 f"{self.name} draws more random numbers at once than a program can. Draw them outside, and give the arrays as "
@@ -346,6 +296,8 @@ class Compiled:
                 f"{self.name} keeps an array in {kept_in[0]}, which a compiled function does not set. Return what is new; arrays "
                 "may be assigned into."
             )
+        if trace.refused and way.runs:
+            warn(f"{trace.refused} The function has caught this error, and its program is of what it does then.")
         for one, before in looks:
             if (one._buffer, one._shape) != before:
                 raise TraceError(
@@ -370,6 +322,11 @@ class Compiled:
             form = nest.rebuilt(found, result)
         except RecursionError:
             raise _endless(self.name, "what it returns") from None
+        if nest.has_passing(form):
+            raise TraceError(
+                f"{self.name} returns a generator or another iterator, which computes after the trace and is used up by the first "
+                "call. Return a list or a tuple."
+            )
         try:
             program = Executable(trace, device, given, results, check.array._buffer, noticed.limits, way.rows)
         except Refused as reason:
@@ -412,10 +369,19 @@ class Bound(functools.partial[Any]):
     def __repr__(self) -> str:
         return repr(self.func)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Bound) and self.func is other.func and self.args[0] is other.args[0]
+
+    def __hash__(self) -> int:
+        return hash((self.func, id(self.args[0])))
+
     @property
     def plain(self) -> Any:
         """The method itself."""
         return MethodType(self.func.function, *self.args)
+
+
+nest.KINDS[Bound] = nest.Kind(nest.named("func", "args"), lambda value, parts: Bound(parts[0], *parts[1]))
 
 
 def _is_traced(value: Any) -> bool:
@@ -444,8 +410,11 @@ def _itself(value: complex, *_: Any) -> complex:
 
 
 def _filled(form: Any, results: Sequence[VkArray]) -> Any:
-    """The nest with its arrays."""
-    return results[form] if type(form) is nest.Place else nest.mapped(form, lambda part: _filled(part, results))
+    """The nest with its arrays. What else can be changed, such as an array of NumPy's, each call has a copy of."""
+    if type(form) is nest.Place:
+        return results[form]
+    again = nest.mapped(form, lambda part: _filled(part, results))
+    return copy.copy(form) if again is form and type(form).__hash__ is None else again
 
 
 @overload

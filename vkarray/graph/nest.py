@@ -8,9 +8,12 @@ import enum
 import functools
 import sys
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterable, Iterator, Sequence
+from io import IOBase
 from types import (
     BuiltinFunctionType,
+    CellType,
+    CodeType,
     FunctionType,
     MappingProxyType,
     MemberDescriptorType,
@@ -28,7 +31,10 @@ Result = TypeVar("Result")
 NUMBERS = (int, float, complex)
 ARRAYS: set[type] = {VkArray}  # and what stands for arrays
 LEAVES: set[type] = {VkArray, *NUMBERS}  # and what stands for these
-# Objects whose attributes do not count.
+_PASSING = (Iterator, Coroutine, AsyncIterator)  # what gives something else each time
+_TOLD_BY_TEXTS = (float, complex, range)
+# Objects whose attributes do not count, and modules all of whose classes are of such.
+_SERVICES = ("logging", "threading", "queue")
 _WHOLE = (type, ModuleType, FunctionType, BuiltinFunctionType, enum.Enum)
 
 
@@ -56,14 +62,12 @@ def note(value: Any, key: list[Any], arrays: list[VkArray], scalars: list[Any]) 
     elif (parts := parts_of(value)) is not None:
         key += (kind, len(parts))
         for name, part in parts:
-            key.append(name)
+            key.append(exact(name))
             note(part, key, arrays, scalars)
     elif isinstance(value, _numpys_scalar()):
         key += (kind, value.tobytes())  # -0.0 is not 0.0
-    elif kind is set:
-        key += (kind, frozenset(value))
     elif isinstance(value, Hashable):
-        key += (kind, value)
+        key += (kind, exact(value))
     else:
         remedy = (
             "Convert it with vkarray.asarray" if hasattr(value, "__array__") else "Give it as a tuple, or as an array"
@@ -72,6 +76,16 @@ def note(value: Any, key: list[Any], arrays: list[VkArray], scalars: list[Any]) 
             f"got an argument of type {kind.__name__}, which holds no arrays and cannot be compared with that of another call. "
             f"{remedy}."
         )
+
+
+def exact(value: Any) -> Any:
+    """What is equal for equal values alone that code cannot tell apart: 1, 1.0 and True are equal, and so are 0.0 and -0.0."""
+    kind = type(value)
+    if kind is str or kind is int:
+        return value
+    if kind is tuple or kind is frozenset:
+        return kind, kind(map(exact, value))
+    return kind, repr(value) if kind in _TOLD_BY_TEXTS else value
 
 
 def _numpys_scalar() -> Any:
@@ -98,7 +112,8 @@ def _enumerated(value: Any) -> list[tuple[Any, Any]]:
     return list(enumerate(value))
 
 
-def _named(*names: str) -> Callable[[Any], list[tuple[Any, Any]]]:
+def named(*names: str) -> Callable[[Any], list[tuple[Any, Any]]]:
+    """How to take a value apart that has these attributes."""
     return lambda value: [(name, getattr(value, name)) for name in names]
 
 
@@ -111,16 +126,17 @@ def _with_items(value: Any, parts: list[Any]) -> Any:
 
 
 # Types whose state is no attributes.
-_KINDS: dict[type, Kind] = {
+KINDS: dict[type, Kind] = {
     tuple: Kind(_enumerated, lambda value, parts: tuple(parts)),
     list: Kind(_enumerated, lambda value, parts: parts),
     dict: Kind(lambda value: list(value.items()), _with_items),
     deque: Kind(_enumerated, _with_items),
-    slice: Kind(_named("start", "stop", "step"), lambda value, parts: slice(*parts)),
+    set: Kind(lambda value: [(exact(frozenset(value)), None)], lambda value, parts: set(value)),
+    slice: Kind(named("start", "stop", "step"), lambda value, parts: slice(*parts)),
     functools.partial: Kind(
-        _named("func", "args", "keywords"), lambda value, parts: functools.partial(parts[0], *parts[1], **parts[2])
+        named("func", "args", "keywords"), lambda value, parts: functools.partial(parts[0], *parts[1], **parts[2])
     ),
-    MethodType: Kind(_named("__func__", "__self__"), lambda value, parts: MethodType(*parts)),
+    MethodType: Kind(named("__func__", "__self__"), lambda value, parts: MethodType(*parts)),
     MappingProxyType: Kind(
         lambda value: list(value.items()), lambda value, parts: MappingProxyType(dict(zip(value, parts, strict=True)))
     ),
@@ -129,13 +145,16 @@ _KINDS: dict[type, Kind] = {
         lambda value, parts: SimpleNamespace(**dict(zip(vars(value), parts, strict=True))),
     ),
     type({}.values()): Kind(_enumerated, lambda value, parts: dict(enumerate(parts)).values()),
-    type({}.items()): Kind(_enumerated, lambda value, parts: dict(parts).items()),
+    type({}.items()): Kind(
+        lambda value: [((number, side), part) for number, pair in enumerate(value) for side, part in enumerate(pair)],
+        lambda value, parts: dict(zip(parts[::2], parts[1::2], strict=True)).items(),
+    ),
 }
 
 
 def _subclass(base: type, made: Callable[[Any, list[Any]], Any]) -> Kind:
     """Of a subclass of a container: its items, and after these the attributes that it has besides."""
-    items: Any = _KINDS[base].parts
+    items: Any = KINDS[base].parts
 
     def besides(value: Any) -> dict[str, Any]:
         return {} if _is_its_own(value) else _attributes(value)
@@ -207,12 +226,28 @@ def _is_array(value: Any) -> bool:
     return type(value) in ARRAYS
 
 
-def _holds(value: Any, is_one: Callable[[Any], bool]) -> bool:
-    return is_one(value) or any(_holds(part, is_one) for _, part in parts_of(value) or ())
+def holds(value: Any, is_one: Callable[[Any], bool]) -> bool:
+    """Whether a value is one of a kind, or a nest of such."""
+    waiting, met = [value], {}  # what was met is kept, so that no other object gets its id
+    while waiting:
+        part = waiting.pop()
+        if is_one(part):
+            return True
+        if id(part) not in met:
+            met[id(part)] = part
+            waiting += [one for _, one in parts_of(part) or ()]
+    return False
 
 
 def _holds_arrays(value: Any) -> bool:
-    return _holds(value, _is_array)
+    return holds(value, _is_array)
+
+
+def has_passing(value: Any) -> bool:
+    """Whether a value is an iterator, or a nest of tuples, lists and dictionaries with one. What objects have may never be read."""
+    if isinstance(value, (tuple, list, dict)):
+        return any(has_passing(part) for _, part in parts_of(value) or ())
+    return isinstance(value, _PASSING) and not isinstance(value, IOBase) and parts_of(value) is None
 
 
 _MADE: dict[type, Callable[[Any, list[Any]], Any]] = {
@@ -227,9 +262,9 @@ _HEAP_TYPE = 1 << 9  # a flag of types that are made while Python runs
 @_by_type
 def _kind_of(kind: Any) -> Kind | None:
     """How values of a type are taken apart; None for types whose values are compared as a whole."""
-    if kind in _KINDS:
-        return _KINDS[kind]
-    if issubclass(kind, _WHOLE):
+    if kind in KINDS:
+        return KINDS[kind]
+    if issubclass(kind, _WHOLE) or kind.__module__ in _SERVICES:
         return None
     for base, made in _MADE.items():
         if issubclass(kind, base):
@@ -326,9 +361,55 @@ def take_back(objects: Sequence[tuple[Any, dict[str, Any]]], traced: Callable[[A
     return names
 
 
+class Variable(NamedTuple):
+    """A variable of a function's that lies outside of it: a global one, or one of a function around it."""
+
+    name: str
+    before: Any
+    now: Callable[[], Any]
+    put: Callable[[Any], None]
+
+
+def variables_of(function: Any) -> list[Variable]:
+    """The variables outside of a function that it and the functions in it may set, with their values."""
+    if not isinstance(function, FunctionType):
+        return []
+    space = function.__globals__
+    found = [
+        Variable(name, space[name], functools.partial(space.get, name), functools.partial(space.__setitem__, name))
+        for name in _names_in(function.__code__) & space.keys()
+    ]
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        now = functools.partial(_content, cell)
+        found.append(Variable(name, now(), now, functools.partial(setattr, cell, "cell_contents")))
+    return found
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it has none yet
+        return None
+
+
+def _names_in(code: CodeType) -> set[str]:
+    return set(code.co_names).union(*(_names_in(one) for one in code.co_consts if isinstance(one, CodeType)))
+
+
+def set_back(variables: Sequence[Variable], traced: Callable[[Any], bool]) -> list[str]:
+    """Give variables in which code has kept what is traced the values that they had. Returns the names of those."""
+    names = []
+    for one in variables:
+        value = one.now()
+        if value is not one.before and not _is_free_of(value, traced):
+            one.put(one.before)
+            names.append(one.name)
+    return names
+
+
 def _is_free_of(value: Any, traced: Callable[[Any], bool]) -> bool:
     try:
-        return not _holds(value, traced)
+        return not holds(value, traced)
     except RecursionError:  # of objects that refer to each other
         return False
 

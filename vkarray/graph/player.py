@@ -17,11 +17,12 @@ from ..core.tokens import Noticed
 from ..errors import OutOfMemoryError, TraceError
 from ..kernels import faults
 from . import nest
-from .compile import Call, Compiled, Played, Taped, Traced, switches
+from .compile import Call, Compiled, Traced, switches
 from .dimensions import Axes
 from .stand_ins import Unrecorded
 from .tape import Mismatch, Tape
 from .trace import Trace, Value
+from .ways import Played, Taped
 
 
 class Player(Compiled):
@@ -106,7 +107,7 @@ class Player(Compiled):
 
     def _made(self, key: Sequence[Any], call: Call) -> tuple[Traced, Noticed]:
         with self._as_made():
-            made, noticed = self._attempt(call, Played(self, self.tape))
+            made, noticed = self._attempt(call, Played(self.tape))
         noticed.decide |= self.tape.decide
         if self.most is not None:
             nbytes = made.program.peak_bytes if made.program is not None else self._followed(_without_memory(call))[1]
@@ -128,8 +129,8 @@ def _without_memory(call: Call) -> list[Any]:
 
 
 def _sorted(leaves: Sequence[Any]) -> tuple[list[VkArray], list[Any]]:
-    arrays = [one for one in leaves if type(one) is VkArray]
-    return arrays, [one for one in leaves if type(one) is not VkArray]
+    arrays = [one for one in leaves if isinstance(one, VkArray)]  # and what stands for arrays where its caller is taped
+    return arrays, [one for one in leaves if not isinstance(one, VkArray)]
 
 
 def taped(
@@ -142,7 +143,7 @@ def taped(
         nest.note((args, kwargs), [], arrays, scalars)
     except TypeError as error:
         raise TypeError(f"{compiled.name}: {error}") from None
-    way = Taped(compiled, axes)
+    way = Taped(compiled.name, compiled.function, axes)
     call = Call(args, kwargs, arrays, scalars, device)
     try:
         with _vk.preferring(device):

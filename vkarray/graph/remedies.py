@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -49,6 +50,13 @@ def users_frame() -> FrameType | None:
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return frame
+
+
+def warn(text: str) -> None:
+    """Warn of the line where the user's code calls this library."""
+    frame = users_frame()
+    place = ("?", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    warnings.warn_explicit(text, UserWarning, *place)
 
 
 def _called() -> Iterator[str]:

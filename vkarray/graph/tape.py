@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from .. import _vk, configuration
-from .._vk.watch import Watch, watches
+from .._vk.watch import Watch, current, watches
 from ..core.array import VkArray
 from ..core.dtypes import DType
 from ..core.operators import is_numpy_array
@@ -144,6 +144,8 @@ class Tape:
         finally:
             watches[thread] = recording
         stands: list[Any] = []
+        if nest.holds(found, _is_object):
+            raise Unrecorded(f"a call returns an object, {type(found).__name__}, at {users_line()}")
 
         def leaf(value: Any) -> Any:
             if type(value) is VkArray:
@@ -190,6 +192,8 @@ class Tape:
         """
         values = [] if values is None else values
         values += arrays
+        watch = current()
+        outer = watch.tape if isinstance(watch, Recording) else None  # of a function that calls a program
 
         def leaf(value: Any) -> Any:
             if type(value) is Slot:
@@ -201,7 +205,10 @@ class Tape:
                 trace.line = line
             given = [_mapped(value, leaf) for value in args], {name: _mapped(one, leaf) for name, one in kwargs.items()}
             try:
-                found = function(*given[0], **given[1])
+                if outer is None:
+                    found = function(*given[0], **given[1])
+                else:
+                    found = outer.call(function, tuple(given[0]), given[1], type(form) in nest.NUMBERS)
             except Exception as error:
                 if type(form) is not Raised or form.kind is not type(error):
                     raise
@@ -265,6 +272,11 @@ def _of_numbers(value: Any) -> Any:
 
 # What a call may return besides arrays and numbers: it must be the same at all sizes.
 _PLAIN = frozenset((*nest.NUMBERS, bool, str, bytes, type(None), DType, ModuleType, type))
+
+
+def _is_object(value: Any) -> bool:
+    """Whether a value has parts and is none of the nests that a tape holds."""
+    return not isinstance(value, (VkArray, tuple, list, dict)) and nest.parts_of(value) is not None
 
 
 def _is_leaf(value: Any) -> bool:

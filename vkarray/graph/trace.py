@@ -48,7 +48,8 @@ class Value:
     def __getattr__(self, name: str) -> Any:
         raise TraceError(
             f"{users_line()}: this array belongs to a function that was traced, and has no values outside of it. Return it from "
-            "the function, in a nest of tuples, lists, dictionaries or dataclasses."
+            "the function, in a nest of tuples, lists, dictionaries or dataclasses. Make what is kept for later calls, such as by "
+            "functools.cache, before the function is called."
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -126,6 +127,7 @@ class Trace(Watch):
         "noticed",
         "numbers",
         "own_streams",
+        "refused",
         "streams",
         "taken",
         "values",
@@ -145,6 +147,7 @@ class Trace(Watch):
         self.most, self.varies = most, varies
         self.name, self.noticed, self.numbers = name, noticed, numbers
         self.line = ""  # what is traced now, where that is no line of Python
+        self.refused = ""  # the last error of what cannot be traced
         self.nodes: list[Node] = []
         self.values: list[Value] = []  # that it allocates
         self.streams: dict[Any, int] = {}  # of random numbers, with the position that each has had
@@ -239,10 +242,11 @@ class Trace(Watch):
     def refuse(self, reason: str) -> None:
         """Say that what is asked for cannot be traced. Raises TraceError."""
         self.reason = reason
-        raise TraceError(
+        self.refused = (
             f"{self.name}: {reason} at {self.line or users_line()}, and a function that is compiled knows no values while it is "
             f"traced. {remedy(reason)}."
         )
+        raise TraceError(self.refused)
 
 
 class Lowering(Watch):

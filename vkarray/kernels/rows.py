@@ -145,6 +145,8 @@ def check_operands(name: str, operands: Sequence[Any]) -> VkArray:
 def check_array(name: str, x: Any) -> VkArray:
     """`x` itself. Raises TypeError unless it is an array."""
     if type(x) is not VkArray:
+        if isinstance(x, VkArray):
+            _ = x._buffer  # what stands for an array while a function is taped says that no tape can hold this
         if promotion.is_scalar(x):
             raise TypeError(
                 f"{name}: expected a vkarray array, got the scalar {x!r:.60}. Convert it with vkarray.asarray."

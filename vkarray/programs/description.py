@@ -201,13 +201,13 @@ def _list(value: Any, what: str, most: int = _MANY) -> list[Any]:
 
 def _text(value: Any) -> str:
     if type(value) is not str or not 0 < len(value) <= 256 or not value.isprintable():
-        raise Wrong(f"{value!r:.60} is no name")
+        raise Wrong(f"{value!r:.60} is no name, which has 1 to 256 characters that can be printed")
     return value
 
 
 def _whole(value: Any) -> int:
     if type(value) is not int or not 0 <= value < 1 << 48:
-        raise Wrong(f"{value!r:.40} is no length")
+        raise Wrong(f"{value!r:.40} is no length, which is below 2**48")
     return value
 
 

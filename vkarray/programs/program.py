@@ -70,6 +70,8 @@ class Program:
                 f"Program: got arguments of type {type(args).__name__}. Expected a tuple of all arguments, such as (x,) for one "
                 "array."
             )
+        if not isinstance(name, (str, type(None))):
+            raise TypeError(f"Program: name is {name!r:.40}; expected a text.")
         compiled = Compiled(function, None)
         args, kwargs = tuple(args), dict(kwargs or {})
         leaves = [value for _, value in leaves_of((args, kwargs))]
@@ -156,6 +158,8 @@ class Program:
             if name not in dims:
                 raise TypeError(f"{what}: unknown dimension {name!r}. {self.name} has {', '.join(dims) or 'none'}.")
             dim = dims[name]
+            if not isinstance(length, int):
+                raise TypeError(f"{what}: {name} is {length!r:.40}; expected an integer.")
             if length < dim.min or (dim.max is not None and length > dim.max):
                 raise ValueError(f"{what}: {name} is {length}; expected {bounds(dim)}.")
             chosen[dim] = length
@@ -233,6 +237,10 @@ class Program:
                 "numbers, texts, types, slices, and tuples, lists and dictionaries of these."
             ) from None
         text = container.json.dumps(listed, allow_nan=False, separators=(",", ":")).encode()
+        try:
+            description.read(container.json.loads(text))
+        except description.Wrong as error:  # what is written is what can be read
+            raise ValueError(f"save: a file of a program cannot hold this one: {error}.") from None
         container.write(path, {"program": text, "weights": weights, "shaders": shaders.data()})
 
     @classmethod
@@ -270,7 +278,7 @@ class Program:
                 )
             return
         others = nest.parts_of(value)
-        if others is None or [name for name, _ in parts] != [name for name, _ in others]:
+        if others is None or [nest.exact(name) for name, _ in parts] != [nest.exact(name) for name, _ in others]:
             expected = f"{len(self.inputs)} inputs: {', '.join(map(str, self.inputs))}"
             raise TypeError(f"{self.name}: {path} are {_shown(value)}. Expected {_shown(form)}, which hold {expected}.")
         for (name, part), (_, other) in zip(parts, others, strict=True):

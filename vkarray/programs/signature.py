@@ -110,7 +110,7 @@ def checked(program: str, inputs: Sequence[Input], leaves: Sequence[Any], device
     derived: list[tuple[int, Derived, str]] = []
     for one, value in zip(inputs, leaves, strict=True):
         if one.shape is None:
-            if type(value) is not one.dtype:
+            if value.__class__ is not one.dtype:  # which what stands for a number has as well
                 raise TypeError(
                     f"{program}: {one.name} is {value!r:.40}; expected a number of type {one.dtype.__name__}."
                 )
@@ -120,7 +120,7 @@ def checked(program: str, inputs: Sequence[Input], leaves: Sequence[Any], device
                     "decides. Make another program for another value."
                 )
             continue
-        if type(value) is not VkArray:
+        if not isinstance(value, VkArray):  # as what stands for one is
             raise TypeError(
                 f"{program}: {one.name} is of type {type(value).__name__}; expected an array, {told(one.shape)} {one.dtype.name}. "
                 "Make one of it with vkarray.asarray."

@@ -19,10 +19,11 @@ from ..._vk.watch import watches
 from ...core.array import VkArray
 from ...core.tokens import Noticed, stand_in
 from ...errors import TraceError
-from ...graph.compile import MOST, Call, Compiled, Once, switches
+from ...graph.compile import MOST, Call, Compiled, switches
 from ...graph.executable import Executable
 from ...graph.explain import Explanation, Told
 from ...graph.trace import Value
+from ...graph.ways import Once
 from ...kernels.signature import sharing
 from .. import device as devices
 from ..aten import attention
@@ -139,8 +140,8 @@ class Piece:
             body = _Body(self.module, args)
             compiled = Compiled(lambda *arrays: body(*arrays))  # no object that would have to stay as it is
             compiled.name = self.name
-            way = Once(compiled)
-            way.rows = self.rows
+            way = Once(compiled.function)
+            way.rows, way.runs = self.rows, False  # errors of nodes are told by the graph
             device = self._device(given)
             current(device)  # which exists from now on, and is none that the graph makes
             try:
