@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -247,3 +248,86 @@ def test_systems(shape, tmp_path):
     assert_agrees(program, model, (x,), {}, tmp_path / "systems.vkp")
     with pytest.raises(vx.LinAlgError):
         float(vx.sum(program(vx.zeros(shape))[0]))
+
+
+class Calls(nn.Module):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *given: torch.Tensor) -> Any:
+        return self.function(*given)
+
+
+def normal(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(math.prod(shape)))
+
+
+SQUARE = normal(2, 4, 4) + 4 * torch.eye(4)
+UNKNOWN = torch.where(torch.arange(15).view(3, 5) % 4 == 2, torch.nan, normal(3, 5))
+# What PyTorch composes no operators of, and its core set does not have.
+ALONE: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
+    "index_reduce": (
+        lambda x, index, source: [
+            x.index_reduce(0, index, source, kind, include_self=own)
+            for kind in ("prod", "mean", "amax", "amin")
+            for own in (True, False)
+        ],
+        (normal(4, 3), torch.tensor([0, 2, 0]), normal(3, 3)),
+    ),
+    "put": (
+        lambda x, index, source: [x.put(index, source), x.put(index % 2, source, accumulate=True)],
+        (normal(3, 4), torch.tensor([[1, -2], [3, 0]]), normal(2, 2)),
+    ),
+    "take_along_dim": (
+        lambda x, index: [torch.take_along_dim(x, index), torch.take_along_dim(x, index, 1)],
+        (normal(2, 4), torch.tensor([[1, 0], [3, 2]])),
+    ),
+    "median": (lambda x: [x.median(), *x.median(1), *x.median(0, keepdim=True)], (UNKNOWN,)),
+    "nanmedian": (lambda x: [x.nanmedian(), *x.nanmedian(1), *x.nanmedian(0, keepdim=True)], (UNKNOWN,)),
+    "median of integers": (lambda x: [x.median(), x.median(1)[0], x[0, 0].median()], (torch.tensor([[3, 1, 2, 2]]),)),
+    "vecdot": (
+        lambda a, b: [torch.linalg.vecdot(a, b, dim=0), torch.linalg.vecdot(a, b[0]), torch.vdot(a[0], b[0])],
+        (torch.complex(normal(3, 4), normal(4, 3).T), torch.complex(normal(2, 6).view(3, 4), normal(6, 2).view(3, 4))),
+    ),
+    "bilinear": (
+        lambda a, b, weight, bias: torch.nn.functional.bilinear(a, b, weight, bias),
+        (normal(2, 6, 3), normal(2, 6, 4), normal(5, 3, 4), normal(5)),
+    ),
+    "solve_triangular": (
+        lambda a, b: [
+            *[
+                torch.linalg.solve_triangular(a, b, upper=upper, unitriangular=ones)
+                for upper in (True, False)
+                for ones in (True, False)
+            ],
+            torch.linalg.solve_triangular(a, b.mT, upper=True, left=False),
+        ],
+        (SQUARE, normal(2, 4, 3)),
+    ),
+    "cholesky_solve": (
+        lambda a, b: [
+            torch.cholesky_solve(b, torch.linalg.cholesky(a @ a.mT)),
+            torch.cholesky_solve(b, torch.linalg.cholesky(a @ a.mT, upper=True), upper=True),
+            torch.cholesky_inverse(torch.linalg.cholesky(a @ a.mT)),
+        ],
+        (SQUARE, normal(2, 4, 3)),
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:index_reduce")  # is in beta
+@pytest.mark.parametrize("name", ALONE)
+def test_operators_that_nothing_composes(name, tmp_path):
+    function, given = ALONE[name]
+    model = Calls(function).eval()
+    assert_agrees(vkarray.torch.export(model, given), model, given, {}, tmp_path / "model.vkp")
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+def test_the_middle_of_lengths_that_vary(name, tmp_path):
+    model = Calls(lambda x: [getattr(x, name)(), getattr(x, name)(1)[0]]).eval()
+    length = torch.export.Dim("length", min=2, max=9)
+    program = vkarray.torch.export(model, (normal(3, 4),), dynamic_shapes={"given": ({1: length},)})
+    for given in (normal(3, 7), normal(3, 8), UNKNOWN):
+        assert_agrees(program, model, (given,), {}, tmp_path / "model.vkp")

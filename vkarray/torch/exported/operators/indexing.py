@@ -76,7 +76,9 @@ def _gather(call: Any, x: Any, dim: int, index: Any, sparse_grad: bool = False) 
 
 @row("take_along_dim")
 def _take_along(call: Any, x: Any, indices: Any, dim: int | None = None) -> Any:
-    return vx.take_along_axis(vx.reshape(x, (-1,)) if dim is None else x, indices, axis=0 if dim is None else dim)
+    if dim is None:
+        x, indices, dim = vx.reshape(x, (-1,)), vx.reshape(indices, (-1,)), 0
+    return vx.take_along_axis(x, indices, axis=dim)
 
 
 @row("scatter.src", "scatter.value")
@@ -119,11 +121,27 @@ def _take(call: Any, x: Any, index: Any) -> Any:
     return vx.take(vx.reshape(x, (-1,)), index)
 
 
+@row("put")
+def _put(call: Any, x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """With elements of another value, in places counted in C order."""
+    flat, places, values = (vx.reshape(one, (-1,)) for one in (vx.copy(x), index, source))
+    if accumulate:
+        vx.add.at(flat, (places,), values)
+    else:
+        flat[places] = values
+    return vx.reshape(flat, x.shape)
+
+
 @row("index_add")
 def _index_add(call: Any, x: Any, dim: int, index: Any, source: Any, alpha: Any = 1) -> Any:
     found = vx.copy(x)
     vx.add.at(found, (*(slice(None),) * (dim % x.ndim), index), source if alpha == 1 else source * alpha)
     return found
+
+
+@row("index_reduce")
+def _index_reduce(call: Any, x: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool = True) -> Any:
+    return nn.index_reduce(x, dim, index, source, reduce, include_self=include_self)
 
 
 @row("index_copy", "index_fill.int_Scalar", "index_fill.int_Tensor")

@@ -184,11 +184,19 @@ def _kth(call: Any, x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any
     return [one if keepdim else vx.squeeze(one, axis=dim) for one in found]
 
 
-@row("median.dim")
+@row("median.dim", "nanmedian.dim")
 def _median(call: Any, x: Any, dim: int, keepdim: bool = False) -> Any:
-    return _kth(call, x, (call.fakes[0].shape[dim] + 1) // 2, dim, keepdim)
+    """The lower of the two in the middle. Behind the numbers stand those that are NaN: the first of them, unless none counts."""
+    if x.ndim == 0:
+        return x, vx.zeros((), dtype=vx.int64)
+    unknown = vx.sum(vx.astype(vx.isnan(x), vx.int64), axis=dim, keepdims=True)
+    numbers = x.shape[dim] - unknown
+    middle = (vx.maximum(numbers, 1) - 1) // 2
+    place = middle if call.name == "nanmedian" else vx.where(unknown > 0, numbers, middle)
+    found = [vx.take_along_axis(one, place, axis=dim) for one in indexing.sort(x, axis=dim)]
+    return [one if keepdim else vx.squeeze(one, axis=dim) for one in found]
 
 
-@row("median")
+@row("median", "nanmedian")
 def _median_of_all(call: Any, x: Any) -> Any:
-    return indexing.sort(vx.reshape(x, (-1,)))[0][(call.fakes[0].numel() - 1) // 2]
+    return _median(call, vx.reshape(x, (-1,)), 0)[0]
