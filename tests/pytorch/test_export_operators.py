@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import itertools
 import math
 import warnings
@@ -18,7 +19,7 @@ from torch.utils import _pytree as pytree
 
 import vkarray as vx
 import vkarray.torch
-from vkarray.torch.exported import _decompositions
+from vkarray.torch.exported import _decompositions, interpreter
 from vkarray.torch.exported.operators import special
 from vkarray.torch.exported.table import ROWS
 
@@ -275,6 +276,38 @@ ALONE: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
         ],
         (normal(4, 3), torch.tensor([0, 2, 0]), normal(3, 3)),
     ),
+    "scatter of a number": (
+        lambda x, index: [x.scatter(0, index, 3.0, reduce=kind) for kind in ("add", "multiply")],
+        (normal(3, 4), torch.tensor([[0, 1, 0, 2], [0, 0, 2, 2]])),
+    ),
+    "diag_embed": (
+        lambda x: [torch.diag_embed(x, offset, *dims) for offset in (0, 1, -1, -2) for dims in ((), (2, 0), (0, 1))],
+        (normal(2, 3),),
+    ),
+    "fft.ihfftn": (lambda x: [torch.fft.ihfftn(x), torch.fft.ihfft2(x)], (normal(4, 6),)),
+    "_safe_softmax": (
+        lambda x: [aten._safe_softmax(x, dim) for dim in (0, 1, -1)] + [aten._safe_softmax(x[0, 0], 0)],
+        (normal(2, 3, 4),),
+    ),
+    "of one element": (
+        lambda x, index, source: [
+            x.index_add(0, index, source),
+            x.index_copy(0, index, source),
+            x.index_fill(0, index, 2.0),
+            x.index_add(0, index[None], source),
+            x.index_copy(0, index[None], source),
+            x.index_fill(-1, index[None], x),
+            x.index_reduce(0, index, source, "amax"),
+            x[None].index_fill(0, index, 2.0),
+            *x.kthvalue(1),
+            x.unfold(0, 1, 1),
+        ],
+        (torch.tensor(3.0), torch.tensor(0), torch.tensor(5.0)),
+    ),
+    "pad": (
+        lambda x: [torch.nn.functional.pad(x, lengths, mode="circular") for lengths in ((-2, 1), (1, -1), (2, 2))],
+        (normal(1, 2, 5),),
+    ),
     "put": (
         lambda x, index, source: [x.put(index, source), x.put(index % 2, source, accumulate=True)],
         (normal(3, 4), torch.tensor([[1, -2], [3, 0]]), normal(2, 2)),
@@ -314,6 +347,23 @@ ALONE: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
         (SQUARE, normal(2, 4, 3)),
     ),
 }
+
+
+# Rows of operators that are computed for some of their arguments alone, which a limit tells.
+OF_FEWER = {"_scaled_dot_product_attention_math", "_grouped_mm"}
+
+
+def test_rows_take_what_operators_do():
+    _decompositions()  # which enters all rows
+    for operator, row in ROWS.items():
+        if not isinstance(operator, torch._ops.OpOverload) or operator._schema.name.partition("::")[2] in OF_FEWER:
+            continue
+        arguments = operator._schema.arguments
+        placed = [one for one in arguments if not one.kwarg_only]
+        named = {one.name: None for one in arguments if one.kwarg_only and one.name not in interpreter._PLACING}
+        fewest = [one for one in placed if not one.has_default_value()]
+        for given in (fewest, placed):
+            inspect.signature(row.function).bind(None, *given, **named)
 
 
 @pytest.mark.filterwarnings("ignore:index_reduce")  # is in beta

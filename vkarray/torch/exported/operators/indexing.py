@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import vkarray as vx
@@ -102,10 +103,11 @@ def _scatter_add(call: Any, x: Any, dim: int, index: Any, source: Any) -> Any:
     return nn.scatter_reduce(x, dim, index, source, "sum")
 
 
-@row("scatter_reduce.two", "scatter.reduce")
+@row("scatter_reduce.two", "scatter.reduce", "scatter.value_reduce")
 def _scatter_reduce(
     call: Any, x: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool = True
 ) -> Any:
+    source = source if call.is_array(source) else vx.full(index.shape, source, dtype=call.dtype)
     return nn.scatter_reduce(x, dim, index, source, _REDUCES[reduce], include_self=include_self)
 
 
@@ -132,7 +134,22 @@ def _put(call: Any, x: Any, index: Any, source: Any, accumulate: bool = False) -
     return vx.reshape(flat, x.shape)
 
 
+def _also_of_one(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A row that takes tensors and indices without dimensions for those of one element, as PyTorch does."""
+
+    @functools.wraps(function)
+    def taken(call: Any, x: Any, dim: int, index: Any, source: Any, *rest: Any, **options: Any) -> Any:
+        index = index if index.ndim else vx.reshape(index, (1,))
+        if x.ndim:
+            return function(call, x, dim, index, source, *rest, **options)
+        source = vx.reshape(source, (1,)) if call.is_array(source) else source
+        return vx.reshape(function(call, vx.reshape(x, (1,)), dim, index, source, *rest, **options), ())
+
+    return taken
+
+
 @row("index_add")
+@_also_of_one
 def _index_add(call: Any, x: Any, dim: int, index: Any, source: Any, alpha: Any = 1) -> Any:
     found = vx.copy(x)
     vx.add.at(found, (*(slice(None),) * (dim % x.ndim), index), source if alpha == 1 else source * alpha)
@@ -145,6 +162,7 @@ def _index_reduce(call: Any, x: Any, dim: int, index: Any, source: Any, reduce: 
 
 
 @row("index_copy", "index_fill.int_Scalar", "index_fill.int_Tensor")
+@_also_of_one
 def _index_copy(call: Any, x: Any, dim: int, index: Any, source: Any) -> Any:
     found = vx.copy(x)
     found[(*(slice(None),) * (dim % x.ndim), index)] = source
