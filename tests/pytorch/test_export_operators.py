@@ -280,6 +280,16 @@ ALONE: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
         lambda x, index: [x.scatter(0, index, 3.0, reduce=kind) for kind in ("add", "multiply")],
         (normal(3, 4), torch.tensor([[0, 1, 0, 2], [0, 0, 2, 2]])),
     ),
+    "searchsorted": (
+        lambda edges, values: [
+            *[torch.searchsorted(edges.sort()[0], values, right=right) for right in (False, True)],
+            torch.searchsorted(edges, values, side="right", sorter=edges.argsort()),
+            torch.searchsorted(edges[0], values, sorter=edges[0].argsort(), out_int32=True),
+            torch.searchsorted(edges[0].sort()[0], 0.5),
+            torch.bucketize(0.5, edges[0].sort()[0], right=True),
+        ],
+        (normal(2, 5), torch.cat([normal(2, 5)[:, :3], normal(2, 4)], 1)),
+    ),
     "diag_embed": (
         lambda x: [torch.diag_embed(x, offset, *dims) for offset in (0, 1, -1, -2) for dims in ((), (2, 0), (0, 1))],
         (normal(2, 3),),
@@ -372,6 +382,23 @@ def test_operators_that_nothing_composes(name, tmp_path):
     function, given = ALONE[name]
     model = Calls(function).eval()
     assert_agrees(vkarray.torch.export(model, given), model, given, {}, tmp_path / "model.vkp")
+
+
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact", "bilinear", "bicubic"])
+def test_pictures_of_another_size(mode, tmp_path):
+    """One kernel for each, of lengths that vary and by factors that leave one as it is."""
+    more = [{"antialias": True}, {"align_corners": True}] if mode.startswith("bi") else []
+    resized = [
+        lambda x, size=size, options=options: torch.nn.functional.interpolate(x, mode=mode, **size, **options)
+        for size in ({"size": (7, 4)}, {"scale_factor": (1.2, 0.6)})
+        for options in [{}, *more]
+    ]
+    model = Calls(lambda x: [one(x) for one in resized]).eval()
+    height = torch.export.Dim("height", min=2, max=9)
+    program = vkarray.torch.export(model, (normal(1, 2, 6, 7),), dynamic_shapes={"given": ({2: height},)})
+    for length in (6, 4, 9):
+        assert_agrees(program, model, (normal(1, 2, length, 7),), {}, tmp_path / "model.vkp", roundings=256)
+    assert program.explain().kernels <= 3 * (len(resized) + 2 * len(more))
 
 
 @pytest.mark.parametrize("name", ["median", "nanmedian"])

@@ -174,10 +174,18 @@ def _embed(call: Any, weight: Any, indices: Any, *_: Any, **options: Any) -> Any
     return nn.embedding(weight, indices)
 
 
-@row("bucketize.Tensor", "searchsorted.Tensor")
-def _search(call: Any, a: Any, b: Any, out_int32: bool = False, right: bool = False, **options: Any) -> Any:
+@row("bucketize.Tensor", "bucketize.Scalar", "searchsorted.Tensor", "searchsorted.Scalar")
+def _search(
+    call: Any, a: Any, b: Any, out_int32: bool = False, right: bool = False, side: str | None = None, sorter: Any = None
+) -> Any:
+    """Where values would stand among edges, of which each row of values may have its own."""
     edges, values = (b, a) if call.name == "bucketize" else (a, b)
-    found = vx.searchsorted(
-        edges, vx.reshape(values, (-1,)), side="right" if right or options.get("side") == "right" else "left"
-    )
-    return vx.reshape(found, tuple(values.shape))
+    values = values if call.is_array(values) else vx.asarray(values)
+    edges = edges if sorter is None else vx.take_along_axis(edges, sorter, axis=-1)
+    right = right or side == "right"
+    if edges.ndim == 1:
+        found = vx.searchsorted(edges, vx.reshape(values, (-1,)), side="right" if right else "left")
+        return vx.reshape(found, tuple(values.shape))
+    own, wanted = vx.expand_dims(edges, axis=-2), vx.expand_dims(values, axis=-1)
+    before = vx.logical_not(own > wanted if right else own >= wanted)
+    return vx.sum(vx.astype(before, vx.int64), axis=-1)
