@@ -98,3 +98,12 @@ def test_what_follows_a_model_is_told_by_its_own_line() -> None:
     loaded = vkarray.onnx.load(model([node("Relu", "x", "y")], [value("x", FLOAT, [2])], [value("y", FLOAT, None)]))
     with pytest.raises(vx.TraceError, match=r"generator of random numbers.* at .*test_onnx_programs\.py"):
         vx.Program(lambda x: loaded(x) + vx.random.default_rng(1).uniform(size=2), (vx.zeros(2),))
+
+
+@pytest.mark.parametrize("name", ["/encoder/layer.0:1/Add", "/encoder" * 99])
+def test_names_of_nodes_come_from_files_as_they_are(name: str, tmp_path: Path) -> None:
+    made = model([node("Sin", "x", "y")], [value("x", FLOAT, [2])], [value("y", FLOAT, [2])])
+    made.graph.node[0].name = name
+    program = vkarray.onnx.load(made).program(np.zeros(2, np.float32))
+    program.save(tmp_path / "m.vkp", targets=())
+    assert f"node {name!r}"[:256] in str(vx.load_program(tmp_path / "m.vkp").explain())

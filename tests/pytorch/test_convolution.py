@@ -51,6 +51,11 @@ CALLS = {
     ),
     "nearest": (lambda x: F.interpolate(x, scale_factor=1.7, mode="nearest"), (1, 2, 5, 6)),
     "nearest-exact": (lambda x: F.interpolate(x, size=(4, 9), mode="nearest-exact"), (1, 2, 5, 6)),
+    "nearest, a length stays": (lambda x: F.interpolate(x, scale_factor=(1.2, 0.5), mode="nearest"), (1, 2, 4, 6)),
+    "bilinear, a length stays": (lambda x: F.interpolate(x, scale_factor=(1.2, 0.5), mode="bilinear"), (1, 2, 4, 6)),
+    "bilinear, smaller, a length stays": (
+        lambda x: F.interpolate(x, scale_factor=(1.2, 0.5), mode="bilinear", antialias=True), (1, 2, 4, 6),
+    ),
     "linear": (lambda x: F.interpolate(x, size=9, mode="linear"), (1, 2, 5)),
     "bilinear": (lambda x: F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=True), (1, 2, 5, 6)),
     "bilinear, scales": (

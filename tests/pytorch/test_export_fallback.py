@@ -114,3 +114,25 @@ def test_nothing_on_the_cpu_is_a_program():
 def test_writes_to_buffers_are_refused():
     with pytest.raises(NotImplementedError, match=r"call model\.eval\(\) before"):
         vkarray.torch.export(nn.BatchNorm1d(4).train(), (torch.randn(3, 4),), fallback="cpu")
+
+
+class Told(nn.Module):
+    """Takes truth values, texts, numbers and nothing between its tensors."""
+
+    def forward(self, x, which=False, what="", factor=1, y=None):
+        found = x * factor if y is None else x + y
+        return found[found > 0] if which else found.nonzero() if what == "places" else found
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"which": True}, {"what": "places", "factor": 2}, {"which": True, "y": torch.ones(3)}, {"which": True, "y": None}],
+    ids=str,
+)
+def test_arguments_may_be_no_arrays(given):
+    x = torch.tensor([1.0, -2.0, 3.0])
+    program = vkarray.torch.export(Told(), (x,), given, fallback="cpu")
+    assert isinstance(program, vkarray.torch.exported.ProgramInParts)
+    named = {name: arrays(one) if isinstance(one, torch.Tensor) else one for name, one in given.items()}
+    for found in (program(arrays(x), **named), program(x=arrays(x), **named)):
+        torch.testing.assert_close(vkarray.torch.to_torch(found), Told()(x, **given))

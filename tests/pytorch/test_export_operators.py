@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import itertools
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +19,7 @@ from torch.utils import _pytree as pytree
 
 import vkarray as vx
 import vkarray.torch
-from vkarray.torch.exported import _decompositions
+from vkarray.torch.exported import _decompositions, interpreter
 from vkarray.torch.exported.operators import special
 from vkarray.torch.exported.table import ROWS
 
@@ -247,3 +249,162 @@ def test_systems(shape, tmp_path):
     assert_agrees(program, model, (x,), {}, tmp_path / "systems.vkp")
     with pytest.raises(vx.LinAlgError):
         float(vx.sum(program(vx.zeros(shape))[0]))
+
+
+class Calls(nn.Module):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *given: torch.Tensor) -> Any:
+        return self.function(*given)
+
+
+def normal(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(math.prod(shape)))
+
+
+SQUARE = normal(2, 4, 4) + 4 * torch.eye(4)
+UNKNOWN = torch.where(torch.arange(15).view(3, 5) % 4 == 2, torch.nan, normal(3, 5))
+# What PyTorch composes no operators of, and its core set does not have.
+ALONE: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
+    "index_reduce": (
+        lambda x, index, source: [
+            x.index_reduce(0, index, source, kind, include_self=own)
+            for kind in ("prod", "mean", "amax", "amin")
+            for own in (True, False)
+        ],
+        (normal(4, 3), torch.tensor([0, 2, 0]), normal(3, 3)),
+    ),
+    "scatter of a number": (
+        lambda x, index: [x.scatter(0, index, 3.0, reduce=kind) for kind in ("add", "multiply")],
+        (normal(3, 4), torch.tensor([[0, 1, 0, 2], [0, 0, 2, 2]])),
+    ),
+    "searchsorted": (
+        lambda edges, values: [
+            *[torch.searchsorted(edges.sort()[0], values, right=right) for right in (False, True)],
+            torch.searchsorted(edges, values, side="right", sorter=edges.argsort()),
+            torch.searchsorted(edges[0], values, sorter=edges[0].argsort(), out_int32=True),
+            torch.searchsorted(edges[0].sort()[0], 0.5),
+            torch.bucketize(0.5, edges[0].sort()[0], right=True),
+        ],
+        (normal(2, 5), torch.cat([normal(2, 5)[:, :3], normal(2, 4)], 1)),
+    ),
+    "diag_embed": (
+        lambda x: [torch.diag_embed(x, offset, *dims) for offset in (0, 1, -1, -2) for dims in ((), (2, 0), (0, 1))],
+        (normal(2, 3),),
+    ),
+    "fft.ihfftn": (lambda x: [torch.fft.ihfftn(x), torch.fft.ihfft2(x)], (normal(4, 6),)),
+    "_safe_softmax": (
+        lambda x: [aten._safe_softmax(x, dim) for dim in (0, 1, -1)] + [aten._safe_softmax(x[0, 0], 0)],
+        (normal(2, 3, 4),),
+    ),
+    "of one element": (
+        lambda x, index, source: [
+            x.index_add(0, index, source),
+            x.index_copy(0, index, source),
+            x.index_fill(0, index, 2.0),
+            x.index_add(0, index[None], source),
+            x.index_copy(0, index[None], source),
+            x.index_fill(-1, index[None], x),
+            x.index_reduce(0, index, source, "amax"),
+            x[None].index_fill(0, index, 2.0),
+            *x.kthvalue(1),
+            x.unfold(0, 1, 1),
+        ],
+        (torch.tensor(3.0), torch.tensor(0), torch.tensor(5.0)),
+    ),
+    "pad": (
+        lambda x: [torch.nn.functional.pad(x, lengths, mode="circular") for lengths in ((-2, 1), (1, -1), (2, 2))],
+        (normal(1, 2, 5),),
+    ),
+    "put": (
+        lambda x, index, source: [x.put(index, source), x.put(index % 2, source, accumulate=True)],
+        (normal(3, 4), torch.tensor([[1, -2], [3, 0]]), normal(2, 2)),
+    ),
+    "take_along_dim": (
+        lambda x, index: [torch.take_along_dim(x, index), torch.take_along_dim(x, index, 1)],
+        (normal(2, 4), torch.tensor([[1, 0], [3, 2]])),
+    ),
+    "median": (lambda x: [x.median(), *x.median(1), *x.median(0, keepdim=True)], (UNKNOWN,)),
+    "nanmedian": (lambda x: [x.nanmedian(), *x.nanmedian(1), *x.nanmedian(0, keepdim=True)], (UNKNOWN,)),
+    "median of integers": (lambda x: [x.median(), x.median(1)[0], x[0, 0].median()], (torch.tensor([[3, 1, 2, 2]]),)),
+    "vecdot": (
+        lambda a, b: [torch.linalg.vecdot(a, b, dim=0), torch.linalg.vecdot(a, b[0]), torch.vdot(a[0], b[0])],
+        (torch.complex(normal(3, 4), normal(4, 3).T), torch.complex(normal(2, 6).view(3, 4), normal(6, 2).view(3, 4))),
+    ),
+    "bilinear": (
+        lambda a, b, weight, bias: torch.nn.functional.bilinear(a, b, weight, bias),
+        (normal(2, 6, 3), normal(2, 6, 4), normal(5, 3, 4), normal(5)),
+    ),
+    "solve_triangular": (
+        lambda a, b: [
+            *[
+                torch.linalg.solve_triangular(a, b, upper=upper, unitriangular=ones)
+                for upper in (True, False)
+                for ones in (True, False)
+            ],
+            torch.linalg.solve_triangular(a, b.mT, upper=True, left=False),
+        ],
+        (SQUARE, normal(2, 4, 3)),
+    ),
+    "cholesky_solve": (
+        lambda a, b: [
+            torch.cholesky_solve(b, torch.linalg.cholesky(a @ a.mT)),
+            torch.cholesky_solve(b, torch.linalg.cholesky(a @ a.mT, upper=True), upper=True),
+            torch.cholesky_inverse(torch.linalg.cholesky(a @ a.mT)),
+        ],
+        (SQUARE, normal(2, 4, 3)),
+    ),
+}
+
+
+# Rows of operators that are computed for some of their arguments alone, which a limit tells.
+OF_FEWER = {"_scaled_dot_product_attention_math", "_grouped_mm"}
+
+
+def test_rows_take_what_operators_do():
+    _decompositions()  # which enters all rows
+    for operator, row in ROWS.items():
+        if not isinstance(operator, torch._ops.OpOverload) or operator._schema.name.partition("::")[2] in OF_FEWER:
+            continue
+        arguments = operator._schema.arguments
+        placed = [one for one in arguments if not one.kwarg_only]
+        named = {one.name: None for one in arguments if one.kwarg_only and one.name not in interpreter._PLACING}
+        fewest = [one for one in placed if not one.has_default_value()]
+        for given in (fewest, placed):
+            inspect.signature(row.function).bind(None, *given, **named)
+
+
+@pytest.mark.filterwarnings("ignore:index_reduce")  # is in beta
+@pytest.mark.parametrize("name", ALONE)
+def test_operators_that_nothing_composes(name, tmp_path):
+    function, given = ALONE[name]
+    model = Calls(function).eval()
+    assert_agrees(vkarray.torch.export(model, given), model, given, {}, tmp_path / "model.vkp")
+
+
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact", "bilinear", "bicubic"])
+def test_pictures_of_another_size(mode, tmp_path):
+    """One kernel for each, of lengths that vary and by factors that leave one as it is."""
+    more = [{"antialias": True}, {"align_corners": True}] if mode.startswith("bi") else []
+    resized = [
+        lambda x, size=size, options=options: torch.nn.functional.interpolate(x, mode=mode, **size, **options)
+        for size in ({"size": (7, 4)}, {"scale_factor": (1.2, 0.6)})
+        for options in [{}, *more]
+    ]
+    model = Calls(lambda x: [one(x) for one in resized]).eval()
+    height = torch.export.Dim("height", min=2, max=9)
+    program = vkarray.torch.export(model, (normal(1, 2, 6, 7),), dynamic_shapes={"given": ({2: height},)})
+    for length in (6, 4, 9):
+        assert_agrees(program, model, (normal(1, 2, length, 7),), {}, tmp_path / "model.vkp", roundings=256)
+    assert program.explain().kernels <= 3 * (len(resized) + 2 * len(more))
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+def test_the_middle_of_lengths_that_vary(name, tmp_path):
+    model = Calls(lambda x: [getattr(x, name)(), getattr(x, name)(1)[0]]).eval()
+    length = torch.export.Dim("length", min=2, max=9)
+    program = vkarray.torch.export(model, (normal(3, 4),), dynamic_shapes={"given": ({1: length},)})
+    for given in (normal(3, 7), normal(3, 8), UNKNOWN):
+        assert_agrees(program, model, (given,), {}, tmp_path / "model.vkp")

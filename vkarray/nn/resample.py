@@ -111,7 +111,7 @@ def _checked(function: str, x: Any, category: str = "real floating") -> int:
 
 
 def _interpolation(
-    function: str, size: tuple[int, ...], output_size: Any, method: str, align_corners: bool, scales: Any
+    function: str, size: tuple[int, ...], output_size: Any, method: str, align_corners: bool, scales: Any, still: bool
 ) -> tuple[Windows, list[float], bool]:
     if method not in METHODS:
         raise ValueError(f"{function}: expected method {', '.join(METHODS)}, got {method!r}.")
@@ -127,34 +127,40 @@ def _interpolation(
         if align_corners:
             steps.append((n - 1) / (m - 1) if m > 1 else 0.0)
         else:
-            steps.append(1 / scale if scale is not None and scale > 0 else n / m)
+            known = _known(n, m, scale, still)
+            steps.append(n / m if known is None else 1 / known)
     return Windows(triple(size, 1), triple(output, 1), (1, 1, 1)), steps, bool(align_corners)
+
+
+def _known(n: int, m: int, scale: float | None, still: bool) -> float | None:
+    """The scale, where it is not the lengths that say how far apart elements are."""
+    return None if scale is None or scale <= 0 or (still and n == m) else scale
 
 
 @recordable
 def interpolate(
     x: VkArray, /, output_size: Any, method: str = "nearest", *, align_corners: bool = False,
-    scales: Sequence[float | None] | None = None,
+    scales: Sequence[float | None] | None = None, still: bool = False,
 ) -> VkArray:  # fmt: skip
     """x at as many places as asked for.
 
     Parameters: x (real floating) of shape (N, C, L1, ...) with 1 to 3 lengths; output_size: an integer, or one for each length;
     method: "nearest" (the element below o * L / M, M the new length), "nearest-exact" (below (o + 0.5) L / M), "linear",
     "cubic" (Keys 1981, a = -0.75); align_corners (the outermost elements keep their places; else the edges do); scales (M / L
-    for each length, where they are not exactly that; None: as the lengths say).
+    for each length, where they are not exactly that; None: as the lengths say); still (a length that stays has no scale).
     Returns an array of shape (N, C, M1, ...). Computes in float32 at least.
     Raises TypeError for other types, ValueError for other shapes and methods.
     """
     function = "interpolate"
     _checked(function, x)
-    windows, steps, aligned = _interpolation(function, x._shape[2:], output_size, method, align_corners, scales)
+    windows, steps, aligned = _interpolation(function, x._shape[2:], output_size, method, align_corners, scales, still)
     shape = (*x._shape[:2], *windows.output[5 - x.ndim :])
     return _run(function, "nn/resample", method, x, shape, windows, steps, aligned)
 
 
 def interpolate_backward(
     gradient: VkArray, size: Any, method: str = "nearest", *, align_corners: bool = False,
-    scales: Sequence[float | None] | None = None,
+    scales: Sequence[float | None] | None = None, still: bool = False,
 ) -> VkArray:  # fmt: skip
     """The gradient of `interpolate` with respect to x, given that of its result.
 
@@ -164,7 +170,9 @@ def interpolate_backward(
     function = "interpolate_backward"
     rank = _checked(function, gradient)
     lengths = numbers(function, "size", size, rank, 1)
-    windows, steps, aligned = _interpolation(function, lengths, gradient._shape[2:], method, align_corners, scales)
+    windows, steps, aligned = _interpolation(
+        function, lengths, gradient._shape[2:], method, align_corners, scales, still
+    )
     shape = (*gradient._shape[:2], *lengths)
     return _run(function, "nn/resample_backward", method, gradient, shape, windows, steps, aligned)
 
@@ -208,19 +216,19 @@ _FILTERS: dict[str, tuple[int, Callable[[float], float]]] = {
 @recordable
 def filtered(
     x: VkArray, size: Sequence[int], output_size: Sequence[int], method: str, *, align_corners: bool = False,
-    scales: Sequence[float | None] = (None, None), transposed: bool = False,
+    scales: Sequence[float | None] = (None, None), transposed: bool = False, still: bool = False,
 ) -> VkArray:  # fmt: skip
     """x of shape (N, C, H, W) interpolated by a filter as wide as the elements of the result are apart, so that what is made
     smaller does not alias; `transposed`: the gradient, from `output_size` back to `size`.
 
-    Parameters: size, output_size (heights and widths); method: "linear" or "cubic"; align_corners, scales as in
+    Parameters: size, output_size (heights and widths); method: "linear" or "cubic"; align_corners, scales, still as in
     `interpolate`. float16 and bfloat16 are computed in float32. Raises TypeError for other types, ValueError for other shapes.
     """
     function = "filtered"
     _checked(function, x)
     wide = partial_dtype(x._dtype)
     rows, columns = (
-        _filter(n, m, method, align_corners, scale, wide, x._device)
+        _filter(n, m, method, align_corners, _known(n, m, scale, still), wide, x._device)
         for n, m, scale in zip(size, output_size, scales, strict=True)
     )
     if transposed:

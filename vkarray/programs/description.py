@@ -5,6 +5,7 @@ What is read is checked before anything is made of it: each name is one of the t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -26,6 +27,8 @@ _NUMBERS: dict[str, type] = {one.__name__: one for one in (int, float, complex)}
 _KINDS = ("constant", "numpy", "numpy_scalar")
 _MANY = 65536  # inputs, outputs, dimensions or constants at most
 _RANK = 64
+_LINE = 256  # characters of where a call is
+_IN_FILE = re.compile(r".*?([^/\\]*:\d+(?: in [^/\\]*)?)", re.DOTALL)  # such as /home/me/model.py:12 in encoder.0
 
 
 class Kept(NamedTuple):
@@ -104,8 +107,9 @@ def _of_nest(called: str, value: Any, encoder: Encoder) -> Any:
 
 
 def _short(line: str) -> str:
-    """A place in a file without the folders of the machine."""
-    return line.replace("\\", "/").rpartition("/")[2]
+    """A place in a file without the folders of the machine, or that of a node as it is; not longer than one may be."""
+    in_file = _IN_FILE.fullmatch(line)
+    return (line if in_file is None else in_file[1])[:_LINE]
 
 
 def _input(one: Input, dims: list[Dim], encoder: Encoder) -> dict[str, Any]:
@@ -281,7 +285,7 @@ def _entry(call: Any, values: int, numbers: int, kinds: list[str]) -> tuple[Entr
     function = find(name) if type(name) is str else None
     if function is None:
         raise Wrong(f"it calls {name!r:.60}, which this vkarray does not have")
-    if type(args) is not list or type(kwargs) is not dict or type(line) is not str or len(line) > 256:
+    if type(args) is not list or type(kwargs) is not dict or type(line) is not str or len(line) > _LINE:
         raise Wrong(f"{call!r:.60} is no call")
     given = Decoder(values, numbers, kinds)
     if name.startswith("random.") and (not args or type(given(args[0])) is not OwnGenerator):

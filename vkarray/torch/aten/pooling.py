@@ -102,14 +102,16 @@ decomposed("max_unpool2d max_unpool3d", "pooling", _check_places)
 
 def _interpolation(method: str) -> tuple[Callable[..., VkArray], Callable[..., VkArray]]:
     """The functions that interpolate by a method and take the gradient, with the arguments that PyTorch gives."""
-    corners = method in ("linear", "cubic")
+    corners, still = method in ("linear", "cubic"), method in ("nearest", "linear")
 
     def forward(x: VkArray, size: Sizes, *rest: Any) -> VkArray:
-        return interpolate(x, size, method, align_corners=corners and rest[0], scales=_scales(size, rest[corners:]))
+        scales = _scales(size, rest[corners:])
+        return interpolate(x, size, method, align_corners=corners and rest[0], scales=scales, still=still)
 
     def backward(gradient: VkArray, size: Sizes, input_size: Sizes, *rest: Any) -> VkArray:
         scales = _scales(size, rest[corners:])
-        return interpolate_backward(gradient, input_size[2:], method, align_corners=corners and rest[0], scales=scales)
+        aligned = corners and rest[0]
+        return interpolate_backward(gradient, input_size[2:], method, align_corners=aligned, scales=scales, still=still)
 
     return forward, backward
 
@@ -132,7 +134,8 @@ for _names, _method in {
 
 def _filtered(method: str) -> tuple[Callable[..., VkArray], Callable[..., VkArray]]:
     def forward(x: VkArray, size: Sizes, align_corners: bool, *scales: float | None) -> VkArray:
-        return filtered(x, x._shape[2:], size, method, align_corners=align_corners, scales=_scales(size, scales))
+        given = _scales(size, scales)
+        return filtered(x, x._shape[2:], size, method, align_corners=align_corners, scales=given, still=True)
 
     def backward(
         gradient: VkArray, size: Sizes, input_size: Sizes, align_corners: bool, *scales: float | None

@@ -14,6 +14,7 @@ from torch.utils import _pytree as pytree
 from ... import _vk
 from ..._vk.watch import unwatched
 from ...core.array import VkArray
+from ...graph.stand_ins import ArrayOnTape
 from ...programs.program import Program
 from ..tensors.transfer import to_vulkan
 from . import nests
@@ -196,7 +197,11 @@ class _Export:
             next(following) if spec.kind.name == "USER_INPUT" else self.held(spec, node) for spec, node in self.inputs
         ]
         module = self.exported.graph_module
+        interpreter.names = self.lengths.names
+        tape = interpreter.tape = next((one.tape for one in leaves if type(one) is ArrayOnTape), None)
         found = interpreter.run(module, module.graph, given)
+        if tape is not None:
+            tape.place = None
         if writes or (interpreter.refusals and not self.falls_back):
             raise ExportError(self.name, writes + interpreter.refusals)
         self.refused = interpreter.refused

@@ -14,8 +14,9 @@ import vkarray as vx
 from ...core.array import VkArray, is_supported
 from ...core.dtypes import DType
 from ...graph.stand_ins import ArrayOnTape, Unrecorded
+from ...graph.tape import Tape
 from ..tensors.storage import FROM_TORCH
-from .refusals import Refusal, refused
+from .refusals import Refusal, place, refused
 from .table import OPERANDS, Row, find
 
 # Options of no meaning to a program.
@@ -70,6 +71,8 @@ class Interpreter:
         self.refusals: list[Refusal] = []
         self.refused: dict[fx.Node, Refusal] = {}  # of the nodes of the outermost graph the first one each
         self._outermost: fx.Node | None = None
+        self.tape: Tape | None = None  # which notes where in the model its calls are
+        self.names: Mapping[str, str] = {}  # of lengths, by PyTorch's symbols for them
 
     def run(self, module: torch.nn.Module, graph: fx.Graph, given: Sequence[Any]) -> Any:
         """What a graph returns, whose placeholders are given."""
@@ -90,6 +93,8 @@ class Interpreter:
             if node.op != "call_function":
                 continue
             before, self._outermost = self._outermost, self._outermost or node
+            if self.tape is not None:
+                self.tape.place = place(node, self.names)
             values[node] = self._computed(node, values)
             self._outermost = before
 

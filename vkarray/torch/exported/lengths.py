@@ -41,6 +41,7 @@ class Lengths:
             if expression.is_Symbol and expression not in dims:
                 dims[expression] = _dim(own, ranges, expression)
                 self._symbols[expression] = leaf, axis
+        self.names = {str(symbol): dim.name for symbol, dim in dims.items() if type(dim) is Dim}
         found: list[dict[int, Dim | Derived]] = [{} for _ in fakes]
         for leaf, axis, expression, own in varying:
             if expression not in dims:
@@ -103,6 +104,8 @@ def _dim(name: str, ranges: Mapping[Any, Any], expression: Any) -> Dim:
     found = ranges.get(expression)
     if found is None:
         return Dim(name)
+    if not expression.is_Symbol and expression.free_symbols <= ranges.keys():  # those of its symbols may be narrower
+        found = found & importlib.import_module("torch.utils._sympy.value_ranges").bound_sympy(expression, dict(ranges))
     most = int(found.upper) if found.upper.is_Integer else None
     return Dim(name, min=max(0, int(found.lower)), max=None if most is not None and most >= (1 << 62) else most)
 
@@ -123,13 +126,14 @@ def said_of_leaves(said: Any, model: Any, args: tuple[Any, ...], kwargs: Mapping
     """What `dynamic_shapes` says of each leaf of the arguments, in their order."""
     if hasattr(said, "dynamic_shapes"):  # a ShapesCollection
         said = said.dynamic_shapes(model, args, kwargs)
+    signature = inspect.signature(model.forward)
+    arguments = signature.bind_partial(*args).arguments
     if isinstance(said, Mapping):
-        signature = inspect.signature(model.forward)
         others = next((one.name for one in signature.parameters.values() if one.kind is one.VAR_KEYWORD), None)
         among = {**(said.get(others) or {}), **said}
-        given = [*signature.bind_partial(*args).arguments.items(), *kwargs.items()]
+        given = [*arguments.items(), *kwargs.items()]
         return [leaf for name, value in given for leaf in _walked(value, among.get(name))]
-    values = [*args, *kwargs.values()]
+    values = [*arguments.values(), *kwargs.values()]
     each = list(said) if isinstance(said, (list, tuple)) else [None] * len(values)
     return [leaf for value, one in zip(values, each, strict=False) for leaf in _walked(value, one)]
 

@@ -16,6 +16,7 @@ from ...graph.compile import Compiled
 from ...programs.program import Program
 from ...programs.signature import Input, Output, checked
 from ..tensors.transfer import to_torch, to_vulkan
+from . import nests
 from .interpreter import Interpreter, attribute
 from .refusals import ExportError, Refusal
 
@@ -90,9 +91,10 @@ class ProgramInParts:
 
         Raises TypeError and ValueError for arguments of other types, shapes and lengths than the inputs have.
         """
-        leaves: list[Any] = []
-        self._shell._collect(self._shell._arguments, (args, kwargs), leaves, "its arguments")
-        checked(self.name, self.inputs, leaves, self.device)
+        given, inputs = self._shell._by_place(args, kwargs), list[Any]()
+        self._shell._collect(self._shell._arguments, given, inputs, "its arguments")
+        checked(self.name, self.inputs, inputs, self.device)
+        leaves = nests.unpacked(self._export.spec, given)  # with what is no input: texts, truth values, None
         self._export.lengths.check(leaves)
         own, held = iter(leaves), self._export.held
         values: dict[fx.Node, Any] = {}

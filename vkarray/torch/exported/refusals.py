@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -64,22 +64,49 @@ def _told(value: Any) -> str:
     return str(value)
 
 
+def place(node: fx.Node, names: Mapping[str, str]) -> str:
+    """Where a node stands in the model, in short: the line of the source, and the module.
+
+    Of what PyTorch itself asserts of lengths there is no line: then it is what the node says of them, by the `names` of symbols.
+    """
+    line, value = _line(node), node.meta.get("val")
+    if line is not None:
+        at = f"{line[0]}:{line[1]}"
+    elif isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        at = re.sub(r"\b[su]\d+\b", lambda found: names.get(found[0], found[0]), str(value.node.expr))
+    else:
+        at = f"%{node.name}"
+    path, _ = _innermost(node)
+    return f"{at} in {path}" if path else at
+
+
 def _module(node: fx.Node) -> str:
-    stack = list((node.meta.get("nn_module_stack") or {}).values())
-    if not stack:
+    path, kind = _innermost(node)
+    if kind is None:
         return ""
-    path, kind = stack[-1]
     name = kind if isinstance(kind, str) else kind.__qualname__
     return f"{path or 'the model'} ({name.rpartition('.')[2]})"
 
 
+def _innermost(node: fx.Node) -> tuple[str, Any]:
+    """The innermost module that a node is of: its path, and its class; None where PyTorch has not noted it."""
+    stack: list[tuple[str, Any]] = list((node.meta.get("nn_module_stack") or {}).values())
+    known = [one for one in stack if not one[0].startswith("_empty_nn_module_stack")]  # PyTorch's word for none
+    return known[-1] if known else ("", None)
+
+
 def _source(node: fx.Node) -> str:
-    """The innermost line that is not PyTorch's own, else the innermost."""
+    line = _line(node)
+    if line is None:
+        return ""
+    file, number, function, text = line
+    return f"{file}:{number} in {function}: {text.strip()}"
+
+
+def _line(node: fx.Node) -> tuple[str, ...] | None:
+    """The innermost line that is not PyTorch's own, else the innermost: its file, number, function and text."""
     trace = node.meta.get("stack_trace") or ""
     lines = re.findall(r'File "([^"]*)", line (\d+), in (\S+)\n\s*(.*)', trace)
     written = [one for one in lines if not one[0].startswith("<")]
     own = [one for one in written if "/torch/nn/" not in one[0].replace("\\", "/")] or written
-    if not own:
-        return ""
-    file, number, function, text = own[-1]
-    return f"{file}:{number} in {function}: {text.strip()}"
+    return own[-1] if own else None

@@ -20,6 +20,7 @@ _NAMES = {
     "nextafter": "nextafter", "pow.Scalar": "pow", "pow.Tensor_Scalar": "pow", "pow.Tensor_Tensor": "pow", "sin": "sin",
     "div.Scalar": "divide", "sinc": "sinc", "reciprocal": "reciprocal", "round": "rint", "sinh": "sinh", "sqrt": "sqrt",
     "square": "square", "tan": "tan", "tanh": "tanh", "trunc": "trunc", "conj_physical": "conj", "_conj": "conj",
+    "_conj_physical": "conj",
     "rad2deg": "rad2deg", "deg2rad": "deg2rad", "i0": "i0", "special_i0": "i0",
     **{f"bitwise_{name}.{kind}": f"bitwise_{name}" for name in ("and", "or", "xor") for kind in ("Tensor", "Scalar")},
     **{

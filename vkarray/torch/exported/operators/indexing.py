@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import vkarray as vx
@@ -76,7 +77,9 @@ def _gather(call: Any, x: Any, dim: int, index: Any, sparse_grad: bool = False) 
 
 @row("take_along_dim")
 def _take_along(call: Any, x: Any, indices: Any, dim: int | None = None) -> Any:
-    return vx.take_along_axis(vx.reshape(x, (-1,)) if dim is None else x, indices, axis=0 if dim is None else dim)
+    if dim is None:
+        x, indices, dim = vx.reshape(x, (-1,)), vx.reshape(indices, (-1,)), 0
+    return vx.take_along_axis(x, indices, axis=dim)
 
 
 @row("scatter.src", "scatter.value")
@@ -100,10 +103,11 @@ def _scatter_add(call: Any, x: Any, dim: int, index: Any, source: Any) -> Any:
     return nn.scatter_reduce(x, dim, index, source, "sum")
 
 
-@row("scatter_reduce.two", "scatter.reduce")
+@row("scatter_reduce.two", "scatter.reduce", "scatter.value_reduce")
 def _scatter_reduce(
     call: Any, x: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool = True
 ) -> Any:
+    source = source if call.is_array(source) else vx.full(index.shape, source, dtype=call.dtype)
     return nn.scatter_reduce(x, dim, index, source, _REDUCES[reduce], include_self=include_self)
 
 
@@ -119,14 +123,46 @@ def _take(call: Any, x: Any, index: Any) -> Any:
     return vx.take(vx.reshape(x, (-1,)), index)
 
 
+@row("put")
+def _put(call: Any, x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """With elements of another value, in places counted in C order."""
+    flat, places, values = (vx.reshape(one, (-1,)) for one in (vx.copy(x), index, source))
+    if accumulate:
+        vx.add.at(flat, (places,), values)
+    else:
+        flat[places] = values
+    return vx.reshape(flat, x.shape)
+
+
+def _also_of_one(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A row that takes tensors and indices without dimensions for those of one element, as PyTorch does."""
+
+    @functools.wraps(function)
+    def taken(call: Any, x: Any, dim: int, index: Any, source: Any, *rest: Any, **options: Any) -> Any:
+        index = index if index.ndim else vx.reshape(index, (1,))
+        if x.ndim:
+            return function(call, x, dim, index, source, *rest, **options)
+        source = vx.reshape(source, (1,)) if call.is_array(source) else source
+        return vx.reshape(function(call, vx.reshape(x, (1,)), dim, index, source, *rest, **options), ())
+
+    return taken
+
+
 @row("index_add")
+@_also_of_one
 def _index_add(call: Any, x: Any, dim: int, index: Any, source: Any, alpha: Any = 1) -> Any:
     found = vx.copy(x)
     vx.add.at(found, (*(slice(None),) * (dim % x.ndim), index), source if alpha == 1 else source * alpha)
     return found
 
 
+@row("index_reduce")
+def _index_reduce(call: Any, x: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool = True) -> Any:
+    return nn.index_reduce(x, dim, index, source, reduce, include_self=include_self)
+
+
 @row("index_copy", "index_fill.int_Scalar", "index_fill.int_Tensor")
+@_also_of_one
 def _index_copy(call: Any, x: Any, dim: int, index: Any, source: Any) -> Any:
     found = vx.copy(x)
     found[(*(slice(None),) * (dim % x.ndim), index)] = source
@@ -138,10 +174,18 @@ def _embed(call: Any, weight: Any, indices: Any, *_: Any, **options: Any) -> Any
     return nn.embedding(weight, indices)
 
 
-@row("bucketize.Tensor", "searchsorted.Tensor")
-def _search(call: Any, a: Any, b: Any, out_int32: bool = False, right: bool = False, **options: Any) -> Any:
+@row("bucketize.Tensor", "bucketize.Scalar", "searchsorted.Tensor", "searchsorted.Scalar")
+def _search(
+    call: Any, a: Any, b: Any, out_int32: bool = False, right: bool = False, side: str | None = None, sorter: Any = None
+) -> Any:
+    """Where values would stand among edges, of which each row of values may have its own."""
     edges, values = (b, a) if call.name == "bucketize" else (a, b)
-    found = vx.searchsorted(
-        edges, vx.reshape(values, (-1,)), side="right" if right or options.get("side") == "right" else "left"
-    )
-    return vx.reshape(found, tuple(values.shape))
+    values = values if call.is_array(values) else vx.asarray(values)
+    edges = edges if sorter is None else vx.take_along_axis(edges, sorter, axis=-1)
+    right = right or side == "right"
+    if edges.ndim == 1:
+        found = vx.searchsorted(edges, vx.reshape(values, (-1,)), side="right" if right else "left")
+        return vx.reshape(found, tuple(values.shape))
+    own, wanted = vx.expand_dims(edges, axis=-2), vx.expand_dims(values, axis=-1)
+    before = vx.logical_not(own > wanted if right else own >= wanted)
+    return vx.sum(vx.astype(before, vx.int64), axis=-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -226,15 +227,39 @@ def _resizing(method: str) -> Callable[..., Any]:
 
 def _resized(x: Any, size: list[Any], method: str, aligned: bool, scales: Sequence[float | None]) -> Any:
     given = [*scales, *[None] * (len(size) - len(scales))]
-    return resample.interpolate(x, size, method, align_corners=aligned, scales=given)
+    still = method in ("nearest", "linear")
+    return resample.interpolate(x, size, method, align_corners=aligned, scales=given, still=still)
+
+
+def _resizing_by_factors(method: str) -> Callable[..., Any]:
+    """What `interpolate` calls, with lengths or with factors for these."""
+
+    def by_factors(call: Any, x: Any, size: Sizes | None, *rest: Any) -> Any:
+        *aligned, factors = rest
+        size = _multiplied(x, factors) if size is None else list(size)
+        return _resized(x, size, method, bool(aligned and aligned[0]), factors or ())
+
+    return by_factors
+
+
+def _multiplied(x: Any, factors: Sequence[float]) -> list[Any]:
+    return [math.floor(length * factor) for length, factor in zip(x.shape[2:], factors, strict=True)]
 
 
 for _names, _method in _METHODS.items():
     row(*_names.split())(_resizing(_method))
+    row(*(f"{_name}.vec" for _name in _names.split()))(_resizing_by_factors(_method))
+
+
+@row("_upsample_bilinear2d_aa.vec", "_upsample_bicubic2d_aa.vec")
+def _filtered_by_factors(call: Any, x: Any, size: Sizes | None, align_corners: bool, factors: Any) -> Any:
+    size = _multiplied(x, factors) if size is None else size
+    return _filtered(call, x, size, align_corners, *(factors or ()))
 
 
 @row("_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa")
 def _filtered(call: Any, x: Any, size: Sizes, align_corners: bool, *scales: float | None, **named: Any) -> Any:
     method = "linear" if "bilinear" in call.name else "cubic"
     given = [*scales, *named.values(), None, None][:2]
-    return resample.filtered(x, list(x.shape[2:]), list(size), method, align_corners=align_corners, scales=given)
+    lengths = list(x.shape[2:])
+    return resample.filtered(x, lengths, list(size), method, align_corners=align_corners, scales=given, still=True)

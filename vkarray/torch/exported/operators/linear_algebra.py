@@ -38,6 +38,27 @@ def _cholesky(call: Any, x: Any, upper: bool = False, check_errors: bool = False
     return (found, None) if call.name == "linalg_cholesky_ex" else found
 
 
+@row("linalg_solve_triangular")
+def _solve_triangle(
+    call: Any, a: Any, b: Any, upper: bool = False, left: bool = True, unitriangular: bool = False
+) -> Any:
+    a = (vx.triu if upper else vx.tril)(a, k=int(unitriangular) * (1 if upper else -1))
+    if unitriangular:
+        a = a + vx.eye(a.shape[-1], dtype=call.dtype)
+    return _solve(call, a, b, left)[0]
+
+
+@row("cholesky_solve")
+def _solve_by_factor(call: Any, b: Any, factor: Any, upper: bool = False) -> Any:
+    lower = vx.conj(vx.swapaxes(vx.triu(factor), -1, -2)) if upper else vx.tril(factor)
+    return vx.linalg.solve(vx.conj(vx.swapaxes(lower, -1, -2)), vx.linalg.solve(lower, b))
+
+
+@row("cholesky_inverse")
+def _invert_by_factor(call: Any, factor: Any, upper: bool = False) -> Any:
+    return _solve_by_factor(call, vx.eye(factor.shape[-1], dtype=call.dtype), factor, upper)
+
+
 @row("_linalg_det")
 def _determinant(call: Any, x: Any) -> Any:
     return vx.linalg.det(x), None, None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import string
+from collections.abc import Sequence
 from typing import Any
 
 import vkarray as vx
@@ -9,9 +11,30 @@ import vkarray as vx
 from ..table import foreign_row, row
 
 
-@row("mm", "bmm", "matmul", "mv", "dot", "linalg_vecdot", "vdot")
+@row("mm", "bmm", "matmul", "mv", "dot")
 def _multiply(call: Any, a: Any, b: Any) -> Any:
-    return vx.vecdot(a, b) if call.name == "linalg_vecdot" else vx.matmul(a, b)
+    return vx.matmul(a, b)
+
+
+@row("vdot", "linalg_vecdot")
+def _multiply_along(call: Any, a: Any, b: Any, dim: int = -1) -> Any:
+    """With the conjugate of a. PyTorch counts the dimension in both together."""
+    a, b = vx.broadcast_arrays(a, b)
+    return vx.vecdot(a, b, axis=dim)
+
+
+@row("_trilinear")
+def _multiply_three(
+    call: Any, a: Any, b: Any, c: Any, lacks_a: Sequence[int], lacks_b: Sequence[int], lacks_c: Sequence[int],
+    summed: Sequence[int], unroll_dim: int = 1,
+) -> Any:  # fmt: skip
+    """The product of three, each of which lacks some of the dimensions, summed over others."""
+    every = string.ascii_letters[: a.ndim + len(lacks_a)]
+    of_a, of_b, of_c, result = (
+        "".join(letter for axis, letter in enumerate(every) if axis not in without)
+        for without in (lacks_a, lacks_b, lacks_c, summed)
+    )
+    return vx.einsum(f"{of_a},{of_b},{of_c}->{result}", a, b, c)
 
 
 @row("linear")

@@ -113,12 +113,10 @@ def _log_of_sum(call: Any, x: Any, dim: Dims, keepdim: bool = False) -> Any:
 
 @row("_softmax", "softmax.int", "_safe_softmax", "special_softmax")
 def _softmax(call: Any, x: Any, dim: int, *_: Any, **options: Any) -> Any:
-    if call.name == "_safe_softmax":
-        return (
-            softmax.masked_softmax(vx.moveaxis(call.cast(x), dim, -1))
-            if dim != -1
-            else softmax.masked_softmax(call.cast(x))
-        )
+    if call.name == "_safe_softmax" and x.ndim:
+        rows = call.cast(x) if dim in (-1, x.ndim - 1) else vx.moveaxis(call.cast(x), dim, -1)
+        found = softmax.masked_softmax(rows) if x.ndim > 1 else softmax.masked_softmax(rows[None])[0]
+        return found if dim in (-1, x.ndim - 1) else vx.moveaxis(found, -1, dim)
     return softmax.softmax(call.cast(x), axis=dim) if x.ndim else vx.ones_like(call.cast(x))
 
 
@@ -179,16 +177,26 @@ def _order(call: Any, rest: Sequence[Any], named: dict[str, Any]) -> tuple[int, 
 
 @row("kthvalue")
 def _kth(call: Any, x: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    if x.ndim == 0:
+        return x, vx.zeros((), dtype=vx.int64)
     parts = indexing.sort(x, axis=dim)
     found = [vx.take(one, vx.asarray([k - 1]), axis=dim) for one in parts]
     return [one if keepdim else vx.squeeze(one, axis=dim) for one in found]
 
 
-@row("median.dim")
+@row("median.dim", "nanmedian.dim")
 def _median(call: Any, x: Any, dim: int, keepdim: bool = False) -> Any:
-    return _kth(call, x, (call.fakes[0].shape[dim] + 1) // 2, dim, keepdim)
+    """The lower of the two in the middle. Behind the numbers stand those that are NaN: the first of them, unless none counts."""
+    if x.ndim == 0:
+        return x, vx.zeros((), dtype=vx.int64)
+    unknown = vx.sum(vx.astype(vx.isnan(x), vx.int64), axis=dim, keepdims=True)
+    numbers = x.shape[dim] - unknown
+    middle = (vx.maximum(numbers, 1) - 1) // 2
+    place = middle if call.name == "nanmedian" else vx.where(unknown > 0, numbers, middle)
+    found = [vx.take_along_axis(one, place, axis=dim) for one in indexing.sort(x, axis=dim)]
+    return [one if keepdim else vx.squeeze(one, axis=dim) for one in found]
 
 
-@row("median")
+@row("median", "nanmedian")
 def _median_of_all(call: Any, x: Any) -> Any:
-    return indexing.sort(vx.reshape(x, (-1,)))[0][(call.fakes[0].numel() - 1) // 2]
+    return _median(call, vx.reshape(x, (-1,)), 0)[0]

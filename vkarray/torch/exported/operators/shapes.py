@@ -177,14 +177,15 @@ def _triangle(call: Any, x: Any, diagonal: int = 0) -> Any:
 def _on_diagonal(call: Any, x: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     length = x.shape[-1] + abs(offset)
     rows = vx.arange(length, dtype=vx.int64, device=x.device)
-    wide = vx.pad(x, [(0, 0)] * (x.ndim - 1) + [(max(offset, 0), max(-offset, 0))])
-    wide = wide if offset >= 0 else vx.roll(wide, offset, axis=-1)
-    placed = vx.where(rows[:, None] + offset == rows, vx.expand_dims(vx.roll(wide, -offset, axis=-1), axis=-1), 0)
+    of_rows = vx.pad(x, [(0, 0)] * (x.ndim - 1) + [(max(-offset, 0), max(offset, 0))])
+    placed = vx.where(rows[:, None] + offset == rows, vx.expand_dims(of_rows, axis=-1), 0)
     return vx.moveaxis(placed, (-2, -1), (dim1, dim2))
 
 
 @row("unfold", "unfold_copy")
 def _windows(call: Any, x: Any, dimension: int, size: int, step: int) -> Any:
+    if x.ndim == 0:
+        return vx.reshape(x, (1,))[:size]
     axis = dimension % x.ndim
     count = (x.shape[axis] - size) // step + 1
     places = vx.arange(count, dtype=vx.int64)[:, None] * step + vx.arange(size, dtype=vx.int64)
@@ -206,12 +207,14 @@ def _pad(call: Any, x: Any, padding: Sizes, *rest: Any, value: Any = None) -> An
     elif rest:
         filled = rest[0]
     pairs = _pairs(padding)
-    if mode != "constant":
+    if mode not in ("constant", "circular"):
         return _pad_repeated(call, x, padding, mode)
     rank = x.ndim
     cut = [slice(-a if _cuts(a) else None, b if _cuts(b) else None) for a, b in pairs]
     x = x[(*_all(rank - len(pairs)), *cut)] if any(_cuts(one) for pair in pairs for one in pair) else x
     width = [(0, 0)] * (rank - len(pairs)) + [(0 if _cuts(a) else a, 0 if _cuts(b) else b) for a, b in pairs]
+    if mode == "circular":
+        return vx.pad(x, width, mode="wrap")
     return vx.pad(x, width, constant_values=0 if filled is None else filled)
 
 
@@ -226,8 +229,6 @@ def _pad_by_elements(call: Any, x: Any, padding: Sizes) -> Any:
 
 def _pad_repeated(call: Any, x: Any, padding: Sizes, mode: str) -> Any:
     pairs = _pairs(padding)
-    if mode == "circular":
-        return vx.pad(x, [(0, 0)] * (x.ndim - len(pairs)) + pairs, mode="wrap")
     alone = x.ndim == len(pairs) + 1
     found = resample.pad_repeated(x[None] if alone else x, pairs, mode)
     return found[0] if alone else found
