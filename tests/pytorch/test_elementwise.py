@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 
 import pytest
@@ -10,6 +11,7 @@ import torch
 import torch.nn.functional as F
 
 import vkarray as vx
+import vkarray.torch
 from vkarray.core.array import is_supported
 from vkarray.torch.tensors.storage import FROM_TORCH
 
@@ -132,6 +134,40 @@ def test_integer_division():
         assert torch.equal(torch.div(a, b, rounding_mode=mode).cpu(), torch.div(a.cpu(), b.cpu(), rounding_mode=mode))
     with pytest.raises(RuntimeError, match="negative integer powers"):
         a**-1
+
+
+@pytest.mark.parametrize("exponent", [2, 3, 0.5, -0.5, -1, -1.0, 2.0, 3.0, 4, 1.5, -2, 0])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64, torch.int32], ids=str)
+def test_powers_by_exponents(dtype, exponent):
+    """Some are computed by other functions, which say something else of -0.0 and of negative infinity."""
+    whole = not dtype.is_floating_point
+    if (dtype is torch.float64 and not FLOAT64) or (whole and exponent < 0):
+        pytest.skip("no such numbers on the device" if not whole else "PyTorch refuses integers to negative powers")
+    values = [0, -2, 3, 1] if whole else [0.0, -0.0, 2.5, -2.5, math.inf, -math.inf, math.nan, 1e-4, 200.0]
+    x = torch.tensor(values, dtype=dtype)
+    assert_powers(x.to(DEVICE) ** exponent, x**exponent)
+    program = vkarray.torch.export(Power(exponent), (x,))
+    assert_powers(vkarray.torch.to_torch(program(vkarray.torch.to_vulkan(x))), x**exponent)
+
+
+class Power(torch.nn.Module):
+    """A power of its input."""
+
+    def __init__(self, exponent):
+        super().__init__()
+        self.exponent = exponent
+
+    def forward(self, x):
+        return x**self.exponent
+
+
+def assert_powers(found, expected):
+    """The same to a rounding, with the same signs of zeros."""
+    found = found.cpu()
+    rounding = torch.finfo(expected.dtype).eps if expected.dtype.is_floating_point else 0
+    torch.testing.assert_close(found, expected, rtol=2 * rounding, atol=0, equal_nan=True)
+    zeros = expected == 0
+    assert torch.equal(torch.signbit(found[zeros]), torch.signbit(expected[zeros]))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

@@ -31,6 +31,7 @@ MULTIPLY = ByType(VX["multiply"], bool=VX["logical_and"])
 ADD_SCALED = Fitting(ByType(nn.add_scaled, bool=nn.or_both), [2])
 _SUBTRACT_SCALED = Fitting(nn.add_scaled, [2])
 _POWER = Fitting(VX["pow"], [1])
+_ROOTS = {0.5: VX["sqrt"], -0.5: nn.rsqrt, -1: VX["reciprocal"]}  # of float32 and float64, by the exponent, as on the CPU
 
 
 def _is_number(a: Any) -> bool:
@@ -110,6 +111,8 @@ def _power(a: Any, b: Any) -> tuple[Any, ...]:
         return VX["square"], a
     if not isinstance(b, Tensor) and b == 3 and a.is_floating_point():
         return nn.cube, a
+    if not isinstance(b, Tensor) and a.dtype in (torch.float32, torch.float64) and (row := _ROOTS.get(b)) is not None:
+        return row, a
     return (VX["pow"] if isinstance(b, Tensor) else _POWER), a, b
 
 

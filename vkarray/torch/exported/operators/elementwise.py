@@ -17,7 +17,7 @@ _NAMES = {
     "div.Tensor": "divide", "exp": "exp", "exp2": "exp2", "expm1": "expm1", "floor": "floor", "hypot": "hypot",
     "log": "log", "log10": "log10", "log1p": "log1p", "log2": "log2", "logaddexp": "logaddexp", "logaddexp2": "logaddexp2",
     "maximum": "maximum", "minimum": "minimum", "mul.Scalar": "multiply", "mul.Tensor": "multiply", "neg": "negative",
-    "nextafter": "nextafter", "pow.Scalar": "pow", "pow.Tensor_Scalar": "pow", "pow.Tensor_Tensor": "pow", "sin": "sin",
+    "nextafter": "nextafter", "pow.Scalar": "pow", "pow.Tensor_Tensor": "pow", "sin": "sin",
     "div.Scalar": "divide", "sinc": "sinc", "reciprocal": "reciprocal", "round": "rint", "sinh": "sinh", "sqrt": "sqrt",
     "square": "square", "tan": "tan", "tanh": "tanh", "trunc": "trunc", "conj_physical": "conj", "_conj": "conj",
     "_conj_physical": "conj",
@@ -104,6 +104,24 @@ def _subtract_from(call: Any, a: Any, b: Any, alpha: Any = 1) -> Any:
 
 def _is_one(alpha: Any) -> bool:
     return type(alpha) in (int, float) and alpha == 1
+
+
+# Powers of float32 and float64 by the exponent, as PyTorch computes them on the CPU.
+_ROOTS: dict[float, Callable[[Any], Any]] = {
+    0.5: vx.sqrt, -0.5: lambda x: pointwise.apply("rsqrt", x), -1: vx.reciprocal,
+}  # fmt: skip
+
+
+@row("pow.Tensor_Scalar", promotes=RESULT)
+def _power(call: Any, a: Any, b: Any) -> Any:
+    if type(b) in (int, float):
+        if b == 2:
+            return vx.square(a)
+        if b == 3 and vx.isdtype(a.dtype, "real floating"):
+            return pointwise.apply("cube", a)
+        if b in _ROOTS and a.dtype in (vx.float32, vx.float64):
+            return _ROOTS[b](a)
+    return vx.pow(a, b)
 
 
 @row("div.Tensor_mode", "div.Scalar_mode", promotes=RESULT)
