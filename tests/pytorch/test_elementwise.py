@@ -150,6 +150,13 @@ def test_powers_by_exponents(dtype, exponent):
     assert_powers(vkarray.torch.to_torch(program(vkarray.torch.to_vulkan(x))), x**exponent)
 
 
+def test_powers_by_equal_exponents_of_two_types():
+    """One after the other, so that what is known of the first is of no other type."""
+    x = torch.tensor([0, -2, 3], dtype=torch.int32)
+    for exponent in (2, 2.0, 2, True, 1, 1.0):
+        assert_powers(x.to(DEVICE) ** exponent, x**exponent)
+
+
 class Power(torch.nn.Module):
     """A power of its input."""
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from ...core import dtypes
 from ...core.array import VkArray, check_supported
 from ...core.dtypes import CATEGORIES, DType
-from ...core.tokens import plain
+from ...core.tokens import TOKENS, plain
 from ...errors import FeatureError
 from ...kernels import launch
 from ...kernels.conversion import cast
@@ -26,6 +26,7 @@ from .fallback import Unsupported
 from .plans import planned
 
 _PLANS = 4096
+_NUMBERS = frozenset((bool, int, float, complex, *TOKENS))
 _REFUSALS = (Unsupported, FeatureError)
 
 
@@ -176,6 +177,12 @@ def promoted(operands: Sequence[Any]) -> torch.dtype:
     return dtype
 
 
+def _looks(value: Any) -> Any:
+    """What of an argument decides how it is computed, beside the formula: not the values of tensors and numbers."""
+    kind = type(value)
+    return kind if kind in _NUMBERS else results.signature(value)
+
+
 class Pointwise:
     """An operator whose body says for its arguments which formula is computed on which operands."""
 
@@ -185,7 +192,11 @@ class Pointwise:
 
     def plan(self, formula: Any, operands: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> _Plan:
         """How these arguments are computed. Raises what PyTorch raises for them, and Unsupported."""
-        key = (formula, *[results.signature(one) if isinstance(one, Tensor) else type(one) for one in operands])
+        key = (
+            formula,
+            *map(_looks, args),
+            *map(_looks, kwargs.values()),
+        )  # also what is no operand may decide the type
         found = self.plans.get(key)
         if found is None:
             if len(self.plans) >= _PLANS:
