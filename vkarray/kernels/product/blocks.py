@@ -23,7 +23,7 @@ from .packs import pack_of
 from .parts import compute_itemsize, limit_of_first, part_length, pieces, within_reach
 from .stacks import Product, Stack, operand_defines, taken_steps
 from .sums import in_parts
-from .tiles import BLOCK_BYTES, CPU_TILES, GPU_TILES, Tile, time, way_of_least_time
+from .tiles import CPU_TILES, GPU_TILES, STEP_BYTES, Tile, time, way_of_least_time
 
 if TYPE_CHECKING:
     from ..launch import Device
@@ -117,7 +117,7 @@ def runs(tile: Tile, device: Device, dtype: DType) -> bool:
         and tile.shared_bytes(itemsize) <= limits.max_shared_memory_size
         # Invocations that share nothing run in workgroups of any size.
         and (tile.template != "product/matmul_tiled" or tile.workgroup_size <= limits.max_workgroup_invocations)
-        and tile.block_bytes(itemsize) <= BLOCK_BYTES[limits.registers]
+        and tile.step_bytes(itemsize) <= STEP_BYTES[limits.registers]
     )
 
 

@@ -133,17 +133,18 @@ class Tile(NamedTuple):
         pad = max(16, itemsize)
         return self.depth * (sum(self.shape) * itemsize + 2 * pad) if self.template == "product/matmul_tiled" else 0
 
-    def block_bytes(self, itemsize: int) -> int:
-        """Bytes of registers that an invocation sums in."""
-        return math.prod(self.block) * itemsize if self.template == "product/matmul_tiled" else 0
+    def step_bytes(self, itemsize: int) -> int:
+        """Bytes of the products of an invocation in a step, which is written out."""
+        return math.prod(self.block) * self.depth * itemsize if self.template == "product/matmul_tiled" else 0
 
     def count(self, shape: Sequence[int]) -> int:
         """How many tiles cover a result of this shape."""
         return count(self.shape, shape)
 
 
-# By the registers of an invocation: the bytes of those that it can sum in.
-BLOCK_BYTES = {"large": 512, "middle": 512, "small": 128}
+# By the registers of an invocation: the bytes of products of a step that they suffice for. On an Intel Alchemist 64 x 64 by 4 x 8
+# spilled 72 registers 16 deep.
+STEP_BYTES = {"large": 4096, "middle": 4096, "small": 1024}
 # In each table the row that should take least time is taken; the last one fits always. `cost` and `at_once` are figures of an
 # NVIDIA H200, `step` and `latency` of an H100 for float32.
 GPU_TILES = (
