@@ -206,10 +206,8 @@ def _are_sums(nodes: Sequence[Node], product: Product, steps: _Steps) -> bool:
         adds = operation.expression == "a + b" and operation.library is None
         if not adds or {*operation.inputs, operation.result, *types_read(node)} != {dtype}:
             return False
-        if {id(one._buffer) for one in node.inputs if isinstance(one, VkArray)} != {
-            id(value._buffer),
-            id(addend._buffer),
-        }:
+        read = {id(one._buffer) for one in node.inputs if isinstance(one, VkArray)}
+        if read != {id(value._buffer), id(addend._buffer)}:
             return False
         value = node.result
     return True

@@ -30,10 +30,6 @@ class Row(Protocol):
         """Rows and columns of the tile."""
 
     @property
-    def invocations(self) -> int:
-        """Invocations that work on a tile."""
-
-    @property
     def at_once(self) -> int:
         """How many tiles run side by side."""
 

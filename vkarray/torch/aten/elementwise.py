@@ -31,11 +31,8 @@ MULTIPLY = ByType(VX["multiply"], bool=VX["logical_and"])
 ADD_SCALED = Fitting(ByType(nn.add_scaled, bool=nn.or_both), [2])
 _SUBTRACT_SCALED = Fitting(nn.add_scaled, [2])
 _POWER = Fitting(VX["pow"], [1])
-_ROOTS = {
-    0.5: VX["sqrt"],
-    -0.5: nn.rsqrt,
-    -1: VX["reciprocal"],
-}  # of float32 and float64, by the exponent, as on the CPU
+# Powers of float32 and float64 by the exponent, as on the CPU.
+_ROOTS = {0.5: VX["sqrt"], -0.5: nn.rsqrt, -1: VX["reciprocal"]}
 
 
 def _is_number(a: Any) -> bool:

@@ -192,11 +192,8 @@ class Pointwise:
 
     def plan(self, formula: Any, operands: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> _Plan:
         """How these arguments are computed. Raises what PyTorch raises for them, and Unsupported."""
-        key = (
-            formula,
-            *map(_looks, args),
-            *map(_looks, kwargs.values()),
-        )  # also what is no operand may decide the type
+        # Also what is no operand, such as an exponent that chose the formula, may decide the type of the result.
+        key = (formula, *map(_looks, args), *map(_looks, kwargs.values()))
         found = self.plans.get(key)
         if found is None:
             if len(self.plans) >= _PLANS:

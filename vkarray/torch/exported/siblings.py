@@ -24,9 +24,8 @@ def join_siblings(exported: Any) -> None:
         if _is_small(node) and _is_known(node, constants):
             found.setdefault(node.args[0], []).append(node)
     for source, siblings in found.items():
-        of_one_type = [one for one in siblings if _dtype(one) == _dtype(siblings[0])]
-        if len(of_one_type) > 1:
-            _join(module, source, of_one_type, constants)
+        if len(siblings) > 1:  # of one type, which is that of their input
+            _join(module, source, siblings, constants)
 
 
 def _is_small(node: fx.Node) -> bool:
@@ -39,17 +38,8 @@ def _is_small(node: fx.Node) -> bool:
 
 def _is_known(node: fx.Node, constants: Constants) -> bool:
     """Whether a layer has constants that no other node reads."""
-    weight, *bias = node.args[1:]
-    given = [one for one in (weight, *bias) if one is not None]
-    return constants.find(weight) is not None and all(
-        isinstance(constants.find(one), torch.Tensor) and list(one.users) == [node] for one in given
-    )
-
-
-def _dtype(node: fx.Node) -> torch.dtype:
-    weight: Any = node.args[1]
-    dtype: torch.dtype = weight.meta["val"].dtype
-    return dtype
+    given: Any = [one for one in node.args[1:] if one is not None]
+    return all(isinstance(constants.find(one), torch.Tensor) and list(one.users) == [node] for one in given)
 
 
 def _join(module: Any, source: fx.Node, siblings: Sequence[fx.Node], constants: Constants) -> None:
