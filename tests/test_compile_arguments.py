@@ -6,9 +6,7 @@ import copy
 import dataclasses
 import functools
 import gc
-import logging
 import pickle
-import queue
 import threading
 import warnings
 import weakref
@@ -214,27 +212,6 @@ def test_iterators_are_refused(dynamic):
     for given in (yields(1), iter([array()]), [enumerate([array()])]):
         with pytest.raises(TypeError, match=r"got an iterator, .* Give a list"):
             vx.compile(lambda x: next(x[0] if isinstance(x, list) else x))(given)
-
-
-def test_objects_may_hold_what_is_not_read(tmp_path):
-    class Trainer:
-        def __init__(self, file):
-            self.weight, self.file, self.batches = array(seed=1), file, iter([array()])
-            self.log, self.done = logging.getLogger("tests"), threading.Event()
-            self.waiting = queue.Queue()
-
-        @vx.compile
-        def step(self, x):
-            self.log.debug("traced")
-            return x * self.weight
-
-    with (tmp_path / "log").open("w") as file:
-        one = Trainer(file)
-        for seed in (1, 2):
-            one.weight = array(seed=seed)
-            assert seen(one.step(array())) == seen(array() * one.weight)
-    settings = configuration.current()
-    assert len(Trainer.step.explain().programs) == (settings.compile and not settings.compare)
 
 
 def test_objects_that_are_called_are_arguments():

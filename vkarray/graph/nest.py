@@ -8,18 +8,21 @@ import enum
 import functools
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from io import IOBase
 from types import (
     BuiltinFunctionType,
     CellType,
+    ClassMethodDescriptorType,
     CodeType,
     FunctionType,
     MappingProxyType,
     MemberDescriptorType,
+    MethodDescriptorType,
     MethodType,
     ModuleType,
     SimpleNamespace,
+    WrapperDescriptorType,
 )
 from typing import Any, NamedTuple, TypeVar
 
@@ -66,7 +69,7 @@ def note(value: Any, key: list[Any], arrays: list[VkArray], scalars: list[Any]) 
             note(part, key, arrays, scalars)
     elif isinstance(value, _numpys_scalar()):
         key += (kind, value.tobytes())  # -0.0 is not 0.0
-    elif isinstance(value, Hashable):
+    elif _is_hashable(value):
         key += (kind, exact(value))
     else:
         remedy = (
@@ -76,6 +79,14 @@ def note(value: Any, key: list[Any], arrays: list[VkArray], scalars: list[Any]) 
             f"got an argument of type {kind.__name__}, which holds no arrays and cannot be compared with that of another call. "
             f"{remedy}."
         )
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except (TypeError, ValueError):  # ValueError: memory that can be written
+        return False
+    return True
 
 
 def exact(value: Any) -> Any:
@@ -257,6 +268,11 @@ _MADE: dict[type, Callable[[Any, list[Any]], Any]] = {
     deque: _with_items,
 }
 _HEAP_TYPE = 1 << 9  # a flag of types that are made while Python runs
+_OF_C = (
+    WrapperDescriptorType,
+    MethodDescriptorType,
+    ClassMethodDescriptorType,
+)  # the methods of types that are written in C
 
 
 @_by_type
@@ -269,12 +285,17 @@ def _kind_of(kind: Any) -> Kind | None:
     for base, made in _MADE.items():
         if issubclass(kind, base):
             return _subclass(base, made)
-    # Types that are written in C may keep what no attribute tells.
-    written_in_c = any(
-        not owner.__flags__ & _HEAP_TYPE or type(vars(owner).get("__new__")) is BuiltinFunctionType
-        for owner in kind.__mro__[:-1]
-    )
-    return None if written_in_c else Kind(_of_object, _object)
+    # Types that are written in C may keep what no attribute tells, and attributes that cannot be set.
+    return None if any(map(_is_written_in_c, kind.__mro__[:-1])) else Kind(_of_object, _object)
+
+
+def _is_written_in_c(kind: type) -> bool:
+    """Whether no statement of Python has made a type: some of C's are made while Python runs too, more in each version of it."""
+    members = vars(kind)
+    if not kind.__flags__ & _HEAP_TYPE or type(members.get("__new__")) is BuiltinFunctionType:
+        return True
+    own = [type(one) for one in members.values() if getattr(one, "__objclass__", None) is kind]
+    return any(one in _OF_C for one in own) or (MemberDescriptorType in own and "__slots__" not in members)
 
 
 def parts_of(value: Any) -> list[tuple[Any, Any]] | None:

@@ -1,0 +1,94 @@
+"""`vkarray.compile`: objects that hold what programs do not read, of types of Python and of its modules that are written in C."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import io
+import logging
+import queue
+import re
+import socket
+import sqlite3
+import threading
+import zlib
+from csv import writer
+from typing import Any
+
+import pytest
+from compiled import array, seen
+
+import vkarray as vx
+from vkarray import configuration
+from vkarray.graph import nest
+
+
+def test_objects_may_hold_what_is_not_read(tmp_path):
+    class Trainer:
+        def __init__(self, file):
+            self.weight, self.file, self.batches = array(seed=1), file, iter([array()])
+            self.log, self.done = logging.getLogger("tests"), threading.Event()
+            self.waiting = queue.Queue()
+
+        @vx.compile
+        def step(self, x):
+            self.log.debug("traced")
+            return x * self.weight
+
+    with (tmp_path / "log").open("w") as file:
+        one = Trainer(file)
+        for seed in (1, 2):
+            one.weight = array(seed=seed)
+            assert seen(one.step(array())) == seen(array() * one.weight)
+    settings = configuration.current()
+    assert len(Trainer.step.explain().programs) == (settings.compile and not settings.compare)
+
+
+class Holder:
+    def __init__(self, held: Any) -> None:
+        self.weight, self.held = array(seed=1), held
+
+    @vx.compile
+    def step(self, x: vx.ndarray) -> Any:
+        return x * self.weight
+
+
+HELD = {
+    "bytes in a file": io.BytesIO,
+    "compressor": zlib.compressobj,
+    "connection": lambda: sqlite3.connect(":memory:"),
+    "lines of text": lambda: io.TextIOWrapper(io.BytesIO()),
+    "lock": threading.RLock,
+    "match": lambda: re.match("(a)", "a"),
+    "socket": socket.socket,
+    "text in a file": io.StringIO,
+    "writer": lambda: writer(io.StringIO()),
+}
+
+
+@pytest.mark.parametrize("held", HELD)
+def test_objects_may_hold_what_is_written_in_c(held):
+    one = Holder(HELD[held]())
+    for _ in range(2):
+        assert seen(one.step(array())) == seen(array() * one.weight)
+    getattr(one.held, "close", int)()
+
+
+# Modules whose types are written in C; in which way, differs from one version of Python to the next.
+MODULES = ("_csv", "_io", "_queue", "_socket", "_sqlite3", "_ssl", "_struct", "_thread", "datetime")
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_types_that_are_written_in_c_are_not_taken_apart(module):
+    public = [one for name, one in vars(importlib.import_module(module)).items() if not name.startswith("__")]
+    kinds = [one for one in public if isinstance(one, type)]
+    assert kinds
+    for kind in kinds:
+        containers = issubclass(kind, tuple(nest.KINDS)) or issubclass(kind, (tuple, list, dict))
+        assert containers or nest._kind_of(kind) is None, kind
+
+
+@pytest.mark.parametrize("value", [ctypes.c_int(1), memoryview(bytearray(2)), [(ctypes.c_int * 3)()]])
+def test_arguments_that_cannot_be_compared_are_named(value):
+    with pytest.raises(TypeError, match="which holds no arrays and cannot be compared with that of another call"):
+        vx.compile(lambda x, value: x)(array(), value)
