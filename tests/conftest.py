@@ -37,8 +37,9 @@ def told_later():
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def device():
+    """The default device. It is opened before any test, as some run on one with a profile of their own."""
     return vx.asarray(0).device
 
 

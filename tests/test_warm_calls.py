@@ -112,19 +112,28 @@ def frames(call: Callable[[], Any], elsewhere: set[Any]) -> list[str]:
     return min(found, key=len)
 
 
+AS_A_GPU = ("gpu", "whole-window")
+
+
 @pytest.fixture(scope="module")
-def on_gpu() -> Any:
-    """Names on a device that is waited for and read as a GPU is."""
+def of_gpu() -> Any:
+    """Names of arrays on a device that is waited for and read as a GPU is."""
     switches = configuration.current()
     if switches.guard or switches.check_barriers or switches.validation or switches.debug or switches.profile:
         pytest.skip("the switches in force make calls do more")
-    with configuration.config(profile=("gpu", "whole-window")), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            progress, "SPIN_SECONDS", 10
-        )  # who looks so long needs no other way to wait, however busy the machine is
+    with configuration.config(profile=AS_A_GPU):
         found = names() | {"np": np, "generator": vx.random.default_rng(0)}
-        yield found
-        found["x"].device.close()
+    yield found
+    found["x"].device.close()
+
+
+@pytest.fixture
+def on_gpu(of_gpu: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The same names, where that is the default device."""
+    # Who looks so long needs no other way to wait, however busy the machine is.
+    monkeypatch.setattr(progress, "SPIN_SECONDS", 10)
+    with configuration.config(profile=AS_A_GPU):
+        yield of_gpu
 
 
 @pytest.mark.parametrize("text", FRAMES)
