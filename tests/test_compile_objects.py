@@ -12,11 +12,12 @@ import socket
 import sqlite3
 import threading
 import zlib
+from collections.abc import Callable
 from csv import writer
 from typing import Any
 
 import pytest
-from compiled import array, seen
+from compiled import array, seen, traced
 
 import vkarray as vx
 from vkarray import configuration
@@ -92,3 +93,32 @@ def test_types_that_are_written_in_c_are_not_taken_apart(module):
 def test_arguments_that_cannot_be_compared_are_named(value):
     with pytest.raises(TypeError, match="which holds no arrays and cannot be compared with that of another call"):
         vx.compile(lambda x, value: x)(array(), value)
+
+
+def error_of(call: Callable[[], Any]) -> str:
+    try:
+        call()
+    except TypeError as error:
+        return str(error)
+    return ""
+
+
+@traced
+@pytest.mark.parametrize("levels", [100, 250, 300, 400, 500, 900, 2000])
+def test_nests_are_followed_or_refused(levels):
+    def deep(x: Any) -> Any:
+        for _ in range(levels):
+            x = [x]
+        return x
+
+    x = array()
+    calls = {
+        "an argument": lambda: vx.compile(lambda x, held: x + 1)(x, deep(x)),
+        "what it returns": lambda: vx.compile(deep)(x),
+        "what it returns, of any length": lambda: vx.compile(deep, dynamic={"x": {0: vx.Dim("n")}})(x),
+        "what it returns, as a program": lambda: vx.Program(deep, (x,)),
+    }
+    for which, call in calls.items():
+        told = error_of(call)  # no RecursionError, which would not say of what
+        wanted = f"{which.partition(',')[0]} holds itself, or is a nest too deep to follow"
+        assert told == "" if levels == 100 else wanted in told if levels == 2000 else not told or wanted in told, which

@@ -109,7 +109,7 @@ class Compiled:
         except TypeError as error:
             raise TypeError(f"{self.name}: {error}") from None
         except RecursionError:
-            raise _endless(self.name, "an argument") from None
+            raise nest.endless(self.name, "an argument") from None
         device = arrays[0]._device if arrays else _vk.open_device(None)
         key.append(device)
         buffers, addresses = pointers(arrays)
@@ -257,13 +257,16 @@ class Compiled:
             given.append(array)
             return way.argument(value, array)
 
-        if nest.has_passing((call.args, call.kwargs)):
-            raise TypeError(
-                f"{self.name}: got an iterator, which gives something else in each call. Give a list or a tuple."
-            )
         copies: list[tuple[Any, dict[Any, Any]]] = []
-        given_args = tuple(nest.rebuilt(value, leaf, copies) for value in call.args)
-        given_kwargs = {name: nest.rebuilt(value, leaf, copies) for name, value in call.kwargs.items()}
+        try:
+            if nest.has_passing((call.args, call.kwargs)):
+                raise TypeError(
+                    f"{self.name}: got an iterator, which gives something else in each call. Give a list or a tuple."
+                )
+            given_args = tuple(nest.rebuilt(value, leaf, copies) for value in call.args)
+            given_kwargs = {name: nest.rebuilt(value, leaf, copies) for name, value in call.kwargs.items()}
+        except RecursionError:
+            raise nest.endless(self.name, "an argument") from None
         objects, variables = nest.objects_of(self.function), nest.variables_of(self.function)
         looks = [(one, (one._buffer, one._shape)) for one in given]
         kept = faults.kept_check(device)
@@ -321,7 +324,7 @@ class Compiled:
         try:
             form = nest.rebuilt(found, result)
         except RecursionError:
-            raise _endless(self.name, "what it returns") from None
+            raise nest.endless(self.name, "what it returns") from None
         if nest.has_passing(form):
             raise TraceError(
                 f"{self.name} returns a generator or another iterator, which computes after the trace and is used up by the first "
@@ -388,12 +391,6 @@ def _is_traced(value: Any) -> bool:
     """Whether a value means nothing outside of the function that is traced."""
     return (
         type(value) in STANDS or isinstance(value, Token) or (type(value) is VkArray and type(value._buffer) is Value)
-    )
-
-
-def _endless(name: str, what: str) -> TypeError:
-    return TypeError(
-        f"{name}: {what} holds itself, or is a nest too deep to follow. Give and return nests without cycles."
     )
 
 

@@ -81,6 +81,13 @@ def note(value: Any, key: list[Any], arrays: list[VkArray], scalars: list[Any]) 
         )
 
 
+def endless(name: str, what: str) -> TypeError:
+    """The error for a nest that goes on for longer than Python follows."""
+    return TypeError(
+        f"{name}: {what} holds itself, or is a nest too deep to follow. Give and return nests without cycles."
+    )
+
+
 def _is_hashable(value: Any) -> bool:
     try:
         hash(value)

@@ -108,8 +108,11 @@ class Tape:
         watches[thread] = Recording(self, trace)
         try:
             found = function(*args, **kwargs)
-            self.form = self._frozen(found)
-            return nest.rebuilt(found, self.plain)
+            try:
+                self.form = self._frozen(found)
+                return nest.rebuilt(found, self.plain)
+            except RecursionError:
+                raise nest.endless(self.name, "what it returns") from None
         finally:
             self.values = None
 
