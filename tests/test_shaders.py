@@ -149,8 +149,10 @@ EXAMPLES = {one.template: one for one in catalogue.standard_variants()}
 
 
 @pytest.mark.parametrize("template", sorted(EXAMPLES))
-def test_the_archive_gives_back_what_was_put_in(template, tmp_path):
+def test_the_archive_gives_back_what_was_put_in(template, tmp_path, monkeypatch):
     """One variant of each template, and what is left of it without names: functions, and the members of structures."""
+    monkeypatch.setattr(shipped, "the_archive", lambda: None)  # whose modules have no names any more
+    monkeypatch.setattr(shaders, "_compiled", {})
     code = shaders.spirv(EXAMPLES[template])
     without = relative.without_names(code)
     archive_of_shaders.write(tmp_path / "one", [("ab" * 32, code), ("cd" * 32, without)])
