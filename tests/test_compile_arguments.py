@@ -21,7 +21,6 @@ import pytest
 from compiled import array, check, seen, traced
 
 import vkarray as vx
-from vkarray import configuration
 from vkarray.core.array import VkArray
 
 
@@ -273,26 +272,6 @@ def _doubled(x):
     return x * 2
 
 
-def test_properties_that_are_computed_once():
-    class Half:
-        def __init__(self, value):
-            self.value = value
-
-        @functools.cached_property
-        def half(self):
-            return self.value / 2
-
-        @vx.compile
-        def times(self, x):
-            return x * self.half
-
-    half = Half(array(seed=1))
-    for _ in range(2):
-        assert seen(half.times(array())) == seen(array() * (half.value / 2))
-    assert seen(half.half) == seen(half.value / 2)
-    assert seen(half.times(array())) == seen(array() * (half.value / 2))
-
-
 def test_methods_see_what_their_object_holds():
     x, layer = array(), Layer(array(seed=1))
     for scale in (2.0, 3.0):
@@ -389,64 +368,7 @@ def test_threads():
     assert found == [[seen(function.function(x, float(k))) for k in range(20)] for x in given]
 
 
-# -- what objects keep --------------------------------------------------------------------------------------------------------
-
-KEPT: dict[str, Callable[[], Any]] = {
-    "array": lambda: array(),
-    "ones": lambda: vx.ones((5, 7)),
-    "expression": lambda: array() * 2,
-    "nest": lambda: ({"a": [vx.zeros((5, 7))]}, 2)[0]["a"][0],
-    "number": lambda: 3,
-}
-
-
-@pytest.mark.parametrize("kind", KEPT)
-def test_properties_that_are_computed_while_tracing(kind):
-    """They are computed while a function is traced, and afterwards, outside of it, as if they had not been."""
-
-    class Object:
-        name = "without arrays"
-
-        @functools.cached_property
-        def kept(self):
-            return KEPT[kind]()
-
-        @functools.cached_property
-        def nest(self):
-            return {"kept": [self.kept]}, 2
-
-        @vx.compile
-        def times(self, x):
-            return x * self.kept + self.nest[0]["kept"][0]
-
-    one = Object()
-    expected = seen(array() * KEPT[kind]() + KEPT[kind]())
-    for _ in range(3):
-        assert seen(one.times(array())) == expected
-    assert seen(array() * one.kept + one.nest[0]["kept"][0]) == expected
-    assert seen(one.times(array())) == expected
-
-
-@pytest.mark.parametrize("error", [None, KeyError])
-def test_objects_stay_as_they_were(error):
-    class Object:
-        def __init__(self):
-            self.name, self.gone = "before", "here"
-
-        @vx.compile
-        def changed(self, x):
-            self.last, self.name = x * 2, f"after {x.ndim}"
-            del self.gone
-            if error is not None:
-                raise error
-            return x
-
-    one = Object()
-    if configuration.current().compile and not configuration.current().compare:
-        for _ in range(2):
-            with pytest.raises(error or vx.TraceError):
-                one.changed(array())
-            assert vars(one) == {"name": "before", "gone": "here"}
+# -- what variables hold ------------------------------------------------------------------------------------------------------
 
 
 def test_variables_may_have_no_values_yet():

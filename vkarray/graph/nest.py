@@ -275,11 +275,8 @@ _MADE: dict[type, Callable[[Any, list[Any]], Any]] = {
     deque: _with_items,
 }
 _HEAP_TYPE = 1 << 9  # a flag of types that are made while Python runs
-_OF_C = (
-    WrapperDescriptorType,
-    MethodDescriptorType,
-    ClassMethodDescriptorType,
-)  # the methods of types that are written in C
+# What the methods are of types that are written in C.
+_OF_C = (WrapperDescriptorType, MethodDescriptorType, ClassMethodDescriptorType)
 
 
 @_by_type
