@@ -209,6 +209,15 @@ SWITCHES: tuple[Switch, ...] = (
         "Let compiled functions round a product and the sum that it goes into once (fused multiply-add): faster where arithmetic "
         "takes the time, but with other last bits than calls one by one, and than other devices.",
     ),
+    _switch(
+        "approximate",
+        _boolean,
+        False,
+        "0 or 1",
+        "Let compiled functions compute quotients, roots and elementary functions of float32 by fewer instructions, some units in "
+        "the last place off: faster where arithmetic takes the time, but with other last bits than calls one by one, and than "
+        "other devices.",
+    ),
     _switch("compare", _boolean, False, "0 or 1", "Compare the result of every operation with NumPy's."),
     _switch(
         "cache",
@@ -247,6 +256,7 @@ class Configuration:
     default_float: str
     compile: bool
     contract: bool
+    approximate: bool
     compare: bool
     cache: Path | None
     cpu_threads: int | None

@@ -4,6 +4,9 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "lib/dtypes.glsl"
 #include "lib/coefficients.glsl"
+#ifdef APPROXIMATE
+#include "lib/float32/approximate.glsl"
+#endif
 #include LIBRARY
 
 #define PARAMETER(NAME, VARIABLE, NUMBER) , NAME##_COMPUTE VARIABLE

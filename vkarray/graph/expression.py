@@ -100,7 +100,7 @@ class RegionExpression:
         )
         found = tuple((number_of(value), kind) for value, kind in zip(results, kinds, strict=True))
         inputs = tuple(dtype for _, dtype in self.inputs.values())
-        return Expression(inputs, steps, found, configuration.current().contract)
+        return Expression(inputs, steps, found).as_allowed(configuration.current())
 
     def _needed(self, wanted: Sequence[int]) -> list[int]:
         """The nodes of the region whose results those of some nodes are made of, in order."""

@@ -245,4 +245,4 @@ def _expression(nodes: Sequence[Node], product: VkArray, steps: _Steps, dtype: D
             found if operation.result is result._dtype else value_of(As(operation.result, result._dtype), found)
         )
     results = ((len(inputs) + len(made) - 1, dtype),)
-    return Expression(tuple(inputs), tuple(made), results, configuration.current().contract)
+    return Expression(tuple(inputs), tuple(made), results).as_allowed(configuration.current())

@@ -12,6 +12,7 @@ from ..shaders.source import spirv
 from .launch import Operation
 
 if TYPE_CHECKING:
+    from ..configuration import Configuration
     from .launch import Device
 
 
@@ -33,6 +34,12 @@ class Step(NamedTuple):
     operation: Operation | As
     operands: tuple[int, ...]
     place: int | None = None  # the value that is the place in C order, for an operation that asks for it
+
+    def approximation(self) -> Step:
+        """The same by approximate functions, where there are some."""
+        if isinstance(self.operation, As):
+            return self
+        return self._replace(operation=self.operation.approximation())
 
 
 # What an operation costs by the library file that its expression calls; one that calls none costs 1.
@@ -71,6 +78,13 @@ class Expression(NamedTuple):
     steps: tuple[Step, ...]
     results: tuple[tuple[int, DType], ...]
     contracts: bool = False  # whether products and the sums that they go into may be rounded once
+
+    def as_allowed(self, settings: Configuration) -> Expression:
+        """What the switches allow of it: with steps that are approximate, and products that are contracted with sums."""
+        steps = self.steps
+        if settings.approximate:
+            steps = tuple(step.approximation() for step in steps)
+        return self._replace(steps=steps, contracts=settings.contract)
 
     @property
     def label(self) -> str:

@@ -42,6 +42,10 @@ INPUT_FIELDS, RESULT_FIELDS = (
     ("r", *(f"result{k}" for k in range(1, 32))),
 )
 
+# The functions that glsl/lib/float32/approximate.glsl has. Those of networks (glsl/lib/pointwise.glsl) call them.
+_APPROXIMATE = re.compile(r"\bvx_(divide|reciprocal|sqrt|pow|exp2?|log(2|10|1p)?|tanh|sin|cos|asin|acos)\b")
+_NETWORKS = "/pointwise"
+
 # Expressions of functions that glsl/lib/float32 has in parts (VX_OF_PARTS), and the elements that `evaluate_pack` takes.
 _OF_PARTS = frozenset(
     f"vx_{name}(a)" for name in ("asin", "cos", "exp", "log", "log10", "log1p", "log2", "sin", "sqrt")
@@ -88,6 +92,8 @@ class Operation:
     """
 
     __slots__ = (
+        "_approximation",
+        "approximate",
         "compute",
         "expression",
         "indexed",
@@ -114,6 +120,20 @@ class Operation:
         self.library = library
         self.indexed = re.search(r"\bindex\b", expression) is not None  # whether the place in C order counts
         self.kernels: dict[tuple[_vk.Device, bool], tuple] = {}
+        self.approximate = False
+        self._approximation: Operation | None = None
+
+    def approximation(self) -> Operation:
+        """The same by approximate functions of float32; the operation itself, where it calls none that there is."""
+        if self._approximation is None:
+            has = self.library == _NETWORKS or (self.library is not None and _APPROXIMATE.search(self.expression))
+            self._approximation = self
+            if has and self.compute is dtypes.float32 and type(self) is Operation:
+                label = f"{self.label}, approximate"
+                made = Operation(label, self.expression, self.inputs, self.result, self.compute, self.library)
+                made.approximate, made._approximation = True, made
+                self._approximation = made
+        return self._approximation
 
     def variant(self, device: _vk.Device, flat: bool, as_texels: Sequence[int] = ()) -> Shader:
         """The shader of this operation for a device and access pattern; inputs `as_texels` are read so."""
@@ -169,6 +189,8 @@ class Operation:
             *compute_defines(self.compute),
             ("LIBRARY", library_path(self.library, self.compute)),
         ]
+        if self.approximate:
+            defines.append(("APPROXIMATE", "1"))
         if self.has_parts:
             defines.append(("PARTS", self.expression.removesuffix("(a)")))
         return Variant("functions/operation", tuple(defines), self.label)
@@ -176,11 +198,13 @@ class Operation:
     @property
     def has_parts(self) -> bool:
         """Whether its function comes in parts too, of which `evaluate_pack` makes the results for `PACK` elements at once."""
-        return self.result is dtypes.float32 and self.expression in _OF_PARTS
+        return self.result is dtypes.float32 and self.expression in _OF_PARTS and not self.approximate
 
     def variants(self, device: _vk.Device) -> Iterator[Shader]:
         """All shaders that a device with these features may ask for."""
         yield from (self.variant(device, flat) for flat in (True, False))
+        if self.approximation() is not self:
+            yield self.approximation().function(device)
         if as_texels := self.as_texels(device):
             yield self.variant(device, True, as_texels)
 

@@ -58,13 +58,13 @@ bool vx_is_below(float x, float limit) {
 
 // The order of the numbers as that of integers (-0 equals +0), without a float comparison, which may flush subnormals. NaN has no place.
 int vx_ordered_bits(float x) {
-    int magnitude = int(vx_magnitude_bits(x));
-    return floatBitsToInt(x) < 0 ? -magnitude : magnitude;
+    int negative = floatBitsToInt(x) >> 31;
+    return (int(vx_magnitude_bits(x)) ^ negative) - negative;
 }
 
-// Whether a comparison of these by the device may take both for zero.
-bool vx_may_be_taken_for_zeros(float a, float b) {
-    return !VX_KEEPS_SUBNORMALS && abs(a) < 1.17549435e-38 && abs(b) < 1.17549435e-38;
+// The same with -0 below +0; what it is of is had back in the same way.
+int vx_sortable_bits(int bits) {
+    return bits ^ (bits >> 31 & 0x7FFFFFFF);
 }
 
 // 2^n for -126 <= n <= 127.
