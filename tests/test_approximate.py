@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -56,6 +57,12 @@ CASES = {
     "vx_cos": Case(vx.cos, np.cos, -30, 30),
     "vx_asin": Case(vx.asin, np.arcsin, -1, 1),
     "vx_acos": Case(vx.acos, np.arccos, -1, 1),
+}
+CASES |= {
+    f"vx_{name}": Case(
+        lambda x, compare=compare: x * compare(x, 1.5), lambda x, compare=compare: x * compare(x, 1.5), -5, 5
+    )
+    for name, compare in {"equal": operator.eq, "less": operator.lt, "less_equal": operator.le}.items()
 }
 OTHERS = {
     "a power of numbers near 1": Case(lambda x: x**40.0, lambda x: x**40.0, 0.5, 2, of_power),

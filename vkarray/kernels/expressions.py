@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
     def approximation(self) -> Step:
         """The same by approximate functions, where there are some."""
-        if isinstance(self.operation, As):
+        if not isinstance(self.operation, Operation):
             return self
         return self._replace(operation=self.operation.approximation())
 

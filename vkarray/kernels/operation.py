@@ -43,7 +43,9 @@ INPUT_FIELDS, RESULT_FIELDS = (
 )
 
 # The functions that glsl/lib/float32/approximate.glsl has. Those of networks (glsl/lib/pointwise.glsl) call them.
-_APPROXIMATE = re.compile(r"\bvx_(divide|reciprocal|sqrt|pow|exp2?|log(2|10|1p)?|tanh|sin|cos|asin|acos)\b")
+_APPROXIMATE = re.compile(
+    r"\bvx_(divide|reciprocal|equal|less|less_equal|sqrt|pow|exp2?|log(2|10|1p)?|tanh|sin|cos|asin|acos)\b"
+)
 _NETWORKS = "/pointwise"
 
 # Expressions of functions that glsl/lib/float32 has in parts (VX_OF_PARTS), and the elements that `evaluate_pack` takes.

@@ -4,6 +4,7 @@
 #ifndef LIB_FLOAT32_APPROXIMATE
 #define LIB_FLOAT32_APPROXIMATE
 #include "lib/float32/arithmetic.glsl"
+#include "lib/float32/comparison.glsl"
 #include "lib/float32/exponential.glsl"
 #include "lib/float32/hyperbolic.glsl"
 #include "lib/float32/inverse_trigonometric.glsl"
@@ -27,6 +28,10 @@ float vx_approximate_divide(float a, float b) {
 float vx_approximate_reciprocal(float x) {
     return vx_approximate_divide(1.0, x);
 }
+
+bool vx_approximate_equal(float a, float b) { return VX_KEEPS_NAN ? a == b : vx_equal(a, b); }
+bool vx_approximate_less(float a, float b) { return VX_KEEPS_NAN ? a < b : vx_less(a, b); }
+bool vx_approximate_less_equal(float a, float b) { return VX_KEEPS_NAN ? a <= b : vx_less_equal(a, b); }
 
 float vx_approximate_sqrt(float x) {
     return sqrt(x);
@@ -168,6 +173,9 @@ float vx_approximate_acos(float x) {
 
 #define vx_divide vx_approximate_divide
 #define vx_reciprocal vx_approximate_reciprocal
+#define vx_equal vx_approximate_equal
+#define vx_less vx_approximate_less
+#define vx_less_equal vx_approximate_less_equal
 #define vx_sqrt vx_approximate_sqrt
 #define vx_exp vx_approximate_exp
 #define vx_exp2 vx_approximate_exp2
