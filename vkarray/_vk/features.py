@@ -146,6 +146,9 @@ REGISTERS_OF_DRIVERS: dict[int, str] = {
     21: "middle",  # Samsung's, of AMD's make
 }
 
+# VkDriverIds of drivers that give memory to arrays before they unroll the loops which number their elements: Broadcom's, V3DV.
+ROLLED_LOOPS = frozenset((12, 19))
+
 # What a kernel may rely on that asks for float controls of 32 bits: their capability in SPIR-V.
 ARITHMETIC_OF_CONTROLS: dict[str, int] = {"keepsSubnormals": 4464, "keepsNaN": 4466}
 

@@ -69,6 +69,7 @@ class Limits:
     cooperative_matrices: frozenset[tuple[str, int, int, int]] = frozenset()
     registers: str = "large"  # how many registers an invocation has: "large", "middle" or "small"
     rate: float = math.inf  # operations a second, by which dispatches are cut; see pace.py
+    rolled_loops: bool = False  # whether loops have to be written out for the driver, see unrolled.py
 
     def has_subgroups_of(self, size: int) -> bool:
         """Whether a kernel can have subgroups of a size, by asking for it or anyway."""
@@ -333,6 +334,7 @@ class PhysicalDevice:
             self._cooperative_matrices() if "cooperativeMatrix" in self.features else frozenset(),
             registers,
             pace.RATES["cpu" if self.properties.deviceType == 4 else registers],
+            self.driver.driverID in features.ROLLED_LOOPS,
         )
 
     def _cooperative_matrices(self) -> frozenset[tuple[str, int, int, int]]:

@@ -127,7 +127,7 @@ PROFILES: dict[str, Profile] = {
             | _SUBGROUPS | {"shaderInt64", "variablePointers", "scalarBlockLayout"}
         ),
         {
-            "registers": "small", "rate": RATES["small"],
+            "registers": "small", "rate": RATES["small"], "rolled_loops": True,
             "max_shared_memory_size": 16 << 10, "max_workgroup_invocations": 256, "max_workgroup_size": (256, 256, 256),
             "max_storage_buffer_range": 1 << 30, "max_uniform_buffer_range": 1 << 30, "max_push_constants_size": 128,
             "max_texel_buffer_elements": 1 << 28, "max_storage_buffers": 8, "max_uniform_buffers": 16,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..cache import DiskCache
 from ..shaders import module as layout
-from . import cpu_modules, features, fields, spirv
+from . import cpu_modules, features, fields, spirv, unrolled
 from .fields import Field
 
 if TYPE_CHECKING:
@@ -50,20 +50,23 @@ CACHE = DiskCache("modules", _is_entry)
 
 def of(physical: PhysicalDevice, on: frozenset[str], code: bytes, name: str, specialization: Constants) -> Ready:
     """What a device with these features takes for a module. Raises ShaderError for a damaged one."""
-    controls, is_cpu = physical.float_controls, physical.limits.is_cpu
+    controls, is_cpu, rolled = physical.float_controls, physical.limits.is_cpu, physical.limits.rolled_loops
     known = [one in on for one in features.ARITHMETIC]
-    key = f"{_rules()} {hashlib.sha256(code).hexdigest()} {specialization} {_listed(controls)} {known} {is_cpu}"
+    key = (
+        f"{_rules()} {hashlib.sha256(code).hexdigest()} {specialization} {_listed(controls)} {known} {is_cpu} {rolled}"
+    )
     stored = CACHE.get(key)
     if stored is not None:
         return _read(stored)
-    made = _made(controls, is_cpu, on, code, name, specialization)
+    made = _made(controls, is_cpu, rolled, on, code, name, specialization)
     CACHE.put(key, _written(made))
     return made
 
 
 def _made(
-    controls: FloatControls, is_cpu: bool, on: frozenset[str], code: bytes, name: str, specialization: Constants
-) -> Ready:
+    controls: FloatControls, is_cpu: bool, rolled: bool, on: frozenset[str], code: bytes, name: str,
+    specialization: Constants,
+) -> Ready:  # fmt: skip
     module = spirv.read(code, name, dict(specialization))
     wanted = float_controls(controls, module.float_widths)
     words = spirv.add_float_controls(module, name, wanted)
@@ -71,6 +74,8 @@ def _made(
     for one, capability in features.ARITHMETIC_OF_CONTROLS.items():
         known[one] &= 32 in wanted.get(capability, ())
     constants = (*specialization, *((number, known[one]) for one, number in features.ARITHMETIC.items()))
+    if rolled:
+        words = unrolled.unrolled(words, name, dict(constants))
     if module.arguments and is_cpu:
         words = cpu_modules.without_dead_code(words, name, dict(constants))
         words = cpu_modules.behind_push_constant(words, name)
@@ -123,5 +128,13 @@ def _listed(controls: FloatControls) -> Mapping[str, Any]:
 @functools.cache
 def _rules() -> str:
     """What tells these modules from those that other versions of vkarray make."""
-    files = [spirv.__file__, cpu_modules.__file__, features.__file__, fields.__file__, str(layout.__file__), __file__]
+    files = [
+        spirv.__file__,
+        cpu_modules.__file__,
+        unrolled.__file__,
+        features.__file__,
+        fields.__file__,
+        str(layout.__file__),
+        __file__,
+    ]
     return hashlib.sha256(b"".join(Path(one).read_bytes() for one in files)).hexdigest()

@@ -53,7 +53,8 @@ def _places(first: int) -> tuple[tuple[int, ...], int]:
     return tuple(place for place in places if place not in numbers), result_place(first)
 
 
-def _read(words: Words) -> Instruction:
+def instruction(words: Words) -> Instruction:
+    """The instruction of these words."""
     places, result = _places(words[0])
     if words[0] & 0xFFFF == _SPECIAL and words[3] == _EXTRACT:
         places = (1, 2, 4)
@@ -87,7 +88,7 @@ class Function:
         """Where it begins: what it returns, and its parameters."""
         place, found = 0, []
         while self.words[place] & 0xFFFF in (_FUNCTION, _PARAMETER):
-            found.append(_read(self.words[place : place + (self.words[place] >> 16)]))
+            found.append(instruction(self.words[place : place + (self.words[place] >> 16)]))
             place += self.words[place] >> 16
         return found
 
@@ -124,7 +125,7 @@ class Source:
             elif opcode == _FORWARD_POINTER:
                 self.forward.add(words[place + 1])
             elif opcode not in DEBUGGING:
-                one = _read(words[place:after])
+                one = instruction(words[place:after])
                 if one.result:
                     self.globals[one.words[one.result]] = one
                 else:
