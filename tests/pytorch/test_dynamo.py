@@ -431,6 +431,17 @@ def test_the_switch_contract_has_programs_of_its_own(monkeypatch: pytest.MonkeyP
     assert expressions == [False, True]
 
 
+def test_the_switch_approximate_has_programs_of_its_own() -> None:
+    x = torch.linspace(0.5, 2, 700, device="vulkan")
+    function = torch.compile(lambda x: torch.exp(x) / (x + 2.5) - torch.log(x), backend="vulkan")
+    exact = function(x).cpu()
+    with vx.config(approximate=True):
+        near = function(x).cpu()
+    torch.testing.assert_close(near, exact)
+    assert not torch.equal(near, exact)
+    assert torch.equal(function(x).cpu(), exact)
+
+
 def _noted(expressions: list[bool], expression: Any, *rest: Any) -> bytes:
     expressions.append(expression.contracts)
     return fused.code(expression, *rest)

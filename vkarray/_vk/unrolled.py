@@ -30,7 +30,7 @@ _COMPARISONS: dict[int, Callable[[int, int], bool]] = {
     173: operator.gt, 175: operator.ge, 177: operator.lt, 179: operator.le,
 }  # fmt: skip
 _SIGNED = frozenset((173, 175, 177, 179))
-# More rounds, or a loop of more words when written out, stay a loop, as do all of a module that has more words: compiling takes long.
+# What has more rounds or words when written out stays a loop, and a module of more words stays as it is: compiling takes long.
 ROUNDS, LONGEST, LARGEST = 64, 1 << 11, 1 << 15
 
 
