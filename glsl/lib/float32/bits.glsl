@@ -62,7 +62,7 @@ int vx_ordered_bits(float x) {
     return (int(vx_magnitude_bits(x)) ^ negative) - negative;
 }
 
-// The same with -0 below +0; what it is of is had back in the same way.
+// The same with -0 below +0. Applied twice, it gives the bits back.
 int vx_sortable_bits(int bits) {
     return bits ^ (bits >> 31 & 0x7FFFFFFF);
 }
