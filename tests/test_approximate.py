@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
     configuration.current().compare, reason="functions run as they are while results are compared"
 )
 
-LIBRARY = Path(__file__).parents[1] / "glsl" / "lib" / "float32" / "approximate.glsl"
+LIBRARY = Path(__file__).parents[1] / "glsl" / "lib" / "approximate.glsl"
 HALVES = [dtype.name for dtype in supported([vx.float16, vx.bfloat16])]
 
 

@@ -27,7 +27,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "whole_files": (set(), set()),
     "cache": ({"configuration", "errors", "whole_files"}, set()),
     "_vk.api": ({"_vk", "configuration", "errors"}, {"vulkan"}),
-    "_vk": ({*GROUND, "lazy", "shaders.module"}, set()),
+    "_vk": ({*GROUND, "lazy", "shaders.module", "shaders.parsed"}, set()),
     "shaders.archive": ({"shaders.relative"}, set()),
     "shaders.relative": ({"shaders.module"}, set()),
     "shaders.module": ({"errors"}, set()),

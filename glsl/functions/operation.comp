@@ -5,7 +5,7 @@
 #include "lib/dtypes.glsl"
 #include "lib/coefficients.glsl"
 #ifdef APPROXIMATE
-#include "lib/float32/approximate.glsl"
+#include "lib/approximate.glsl"
 #endif
 #include LIBRARY
 

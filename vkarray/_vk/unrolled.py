@@ -103,9 +103,10 @@ def _written_out(
             renamed = {one: next(ids) for one in results}
             origins.update((new, origins.get(old, old)) for old, new in renamed.items())
             rounds.append([_renamed(one, renamed) for one in found.round])
-        entries = [one[0].words[1] for one in rounds[: found.rounds]]
-        made = [instruction((2 << 16 | _BRANCH, entries[0] if entries else found.merge))]
-        for one, after in zip(rounds[: found.rounds], (*entries[1:], found.merge), strict=True):
+        rounds = rounds[: found.rounds]
+        entries = [*(one[0].words[1] for one in rounds), found.merge]
+        made = [instruction((2 << 16 | _BRANCH, entries[0]))]
+        for one, after in zip(rounds, entries[1:], strict=True):
             made += one[:-1]
             made.append(instruction((2 << 16 | _BRANCH, after)))
         body = [*body[:place], *made, *body[end:]]

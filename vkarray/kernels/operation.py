@@ -42,7 +42,7 @@ INPUT_FIELDS, RESULT_FIELDS = (
     ("r", *(f"result{k}" for k in range(1, 32))),
 )
 
-# The functions that glsl/lib/float32/approximate.glsl has. Those of networks (glsl/lib/pointwise.glsl) call them.
+# The functions that glsl/lib/approximate.glsl has. Those of networks (glsl/lib/pointwise.glsl) call them.
 _APPROXIMATE = re.compile(
     r"\bvx_(divide|reciprocal|equal|less|less_equal|sqrt|pow|exp2?|log(2|10|1p)?|tanh|sin|cos|asin|acos)\b"
 )

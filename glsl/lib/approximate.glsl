@@ -1,8 +1,8 @@
 // Functions of float32 that are a few units in the last place off, in about half as many instructions, some of them the device's
 // own: for compiled functions where the user allows it (the switch `approximate`). Numbers that are subnormal may count as zeros;
 // zeros, infinities and NaN are as in the exact functions. What is included after this file calls them by the exact functions' names.
-#ifndef LIB_FLOAT32_APPROXIMATE
-#define LIB_FLOAT32_APPROXIMATE
+#ifndef LIB_APPROXIMATE
+#define LIB_APPROXIMATE
 #include "lib/float32/arithmetic.glsl"
 #include "lib/float32/comparison.glsl"
 #include "lib/float32/exponential.glsl"
