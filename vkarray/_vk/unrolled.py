@@ -20,7 +20,7 @@ from . import spirv
 Words = tuple[int, ...]
 
 _NAMES = frozenset((5, 6))  # of identifiers and of members
-_FUNCTION, _FUNCTION_END, _LOAD, _STORE, _DECORATE, _PHI = 54, 56, 61, 62, 71, 245
+_FUNCTION, _LOAD, _STORE, _DECORATE, _PHI = 54, 61, 62, 71, 245
 _LOOP_MERGE, _LABEL, _BRANCH, _CONDITIONAL = 246, 248, 249, 250
 _ADD, _SUBTRACT = 128, 130
 _UNROLL = 1  # among the controls of a loop
@@ -39,8 +39,7 @@ class _Loop(NamedTuple):
 
     round: list[Instruction]  # from the first block after the test to the branch back
     rounds: int
-    merge: int  # the block after the loop
-    again: int  # where in the round the branch back is
+    end: int  # where the block after the loop begins
 
 
 def unrolled(words: Words, name: str, specialization: Mapping[int, int]) -> Words:
@@ -94,9 +93,6 @@ def _written_out(
         found = _loop(body, place, known)
         if found is None:
             continue
-        end = next(
-            at for at in range(place, len(body)) if body[at].opcode == _LABEL and body[at].words[1] == found.merge
-        )
         results = [one.words[one.result] for one in found.round if one.result]
         rounds = [found.round]
         for _ in range(1, found.rounds):
@@ -104,12 +100,12 @@ def _written_out(
             origins.update((new, origins.get(old, old)) for old, new in renamed.items())
             rounds.append([_renamed(one, renamed) for one in found.round])
         rounds = rounds[: found.rounds]
-        entries = [*(one[0].words[1] for one in rounds), found.merge]
+        entries = [*(one[0].words[1] for one in rounds), body[found.end].words[1]]
         made = [instruction((2 << 16 | _BRANCH, entries[0]))]
         for one, after in zip(rounds, entries[1:], strict=True):
             made += one[:-1]
             made.append(instruction((2 << 16 | _BRANCH, after)))
-        body = [*body[:place], *made, *body[end:]]
+        body = [*body[:place], *made, *body[found.end :]]
     return body
 
 
@@ -125,11 +121,8 @@ def _loop(body: list[Instruction], place: int, known: Mapping[int, int]) -> _Loo
     _, merge, continued, _ = body[place].words[:4]
     header = body[place - 1].words
     # header: merge and branch. test: load, compare, branch.
-    if body[place - 1].opcode != _LABEL or [one.opcode for one in body[place + 1 : place + 4]] != [
-        _BRANCH,
-        _LABEL,
-        _LOAD,
-    ]:
+    begins = [one.opcode for one in body[place - 1 : place + 4]]
+    if begins != [_LABEL, _LOOP_MERGE, _BRANCH, _LABEL, _LOAD]:
         return None
     load, compare, test = body[place + 3 : place + 6]
     if compare.opcode not in _COMPARISONS or test.opcode != _CONDITIONAL or test.words[1] != compare.words[2]:
@@ -151,7 +144,7 @@ def _loop(body: list[Instruction], place: int, known: Mapping[int, int]) -> _Loo
     rounds = _rounds(start, step, compare.opcode, limit)
     if rounds is None or rounds * sum(len(one.words) for one in inside) > LONGEST:
         return None
-    return _Loop(inside, rounds, merge, len(inside) - 1)
+    return _Loop(inside, rounds, end)
 
 
 def _step(last: list[Instruction], continued: int, counter: int, header: int, known: Mapping[int, int]) -> int | None:
@@ -189,7 +182,7 @@ def _is_closed(body: list[Instruction], place: int, end: int, counter: int, cont
             if any(operand in own for operand in used):
                 return False
         elif at > place + 5:
-            if merge in used or (one.opcode == _PHI and header in used):
+            if merge in used:
                 return False
             if counter in used and one.opcode != _LOAD and at != end - 2:
                 return False
