@@ -35,8 +35,12 @@ def counted():
     return lambda: ready.CACHE.hits - begun
 
 
-def made(name, *, is_cpu=True, constants=CONSTANTS, controls=CONTROLS, on=frozenset(("exactRoot",))):
-    physical = SimpleNamespace(float_controls=controls, limits=SimpleNamespace(is_cpu=is_cpu))
+def a_device(controls=CONTROLS, is_cpu=True, rolled=False):
+    return SimpleNamespace(float_controls=controls, limits=SimpleNamespace(is_cpu=is_cpu, rolled_loops=rolled))
+
+
+def made(name, *, constants=CONSTANTS, on=frozenset(("exactRoot",)), **device):
+    physical = a_device(**device)
     return ready.of(physical, on, compile_glsl(CODES[name]), name, constants)
 
 
@@ -73,6 +77,12 @@ def test_devices_and_constants_have_entries_of_their_own(other, counted):
     assert counted() == 0
 
 
+def test_drivers_that_want_loops_written_out_have_entries_of_their_own(counted):
+    made("arguments")
+    made("arguments", rolled=True)
+    assert counted() == 0
+
+
 def test_versions_of_vkarray_have_entries_of_their_own(counted, monkeypatch):
     made("arguments")
     monkeypatch.setattr(ready, "_rules", lambda: "another version's")
@@ -98,7 +108,6 @@ def test_what_has_no_module_is_no_entry(content):
 
 
 def test_damaged_modules_are_refused_and_not_kept(tmp_path):
-    physical = SimpleNamespace(float_controls=CONTROLS, limits=SimpleNamespace(is_cpu=True))
     with pytest.raises(ShaderError, match="Kernel bad: the SPIR-V module"):
-        ready.of(physical, frozenset(), compile_glsl(COMBINE)[:400], "bad", ())
+        ready.of(a_device(), frozenset(), compile_glsl(COMBINE)[:400], "bad", ())
     assert not (tmp_path / "modules").exists()
