@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-# By the names of RADV, ANV, Turnip, V3DV and NVK, in lower case. PanVK of Mesa 25.0 tells the size of the code alone.
-_SPILLED = ("spilled vgprs", "spilled sgprs", "spill count", "stp count", "tmu spills", "spills to memory")
+# By the names of RADV, ANV, Turnip, V3DV and NVK, in lower case, and how much of a number is a register. PanVK of Mesa 25.0 tells
+# the size of the code alone. V3DV tells bytes of 16 invocations, whatever it calls them, local arrays that stay in memory included.
+_SPILLED = {
+    "spilled vgprs": 1, "spilled sgprs": 1, "spill count": 1, "stp count": 1, "spill size": 16 * 4, "spills to memory": 1
+}  # fmt: skip
 _REGISTERS = ("vgprs", "max live registers", "registers used", "number of gprs", "max temps")
 SLOW = 3.0  # seconds of the processor's
 
@@ -41,7 +44,7 @@ def measured(item: tuple[str, str, list[list[int]], int, str], answer: dict[str,
         call,
         answer["outcome"],
         answer.get("why", ""),
-        sum(numbers.get(name, 0) for name in _SPILLED),
+        sum(numbers.get(name, 0) / unit for name, unit in _SPILLED.items()),
         max(numbers.get(name, 0) for name in _REGISTERS),
         answer["seconds"][1],
     )

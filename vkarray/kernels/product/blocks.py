@@ -112,12 +112,13 @@ def fits(tile: Tile, device: Device, shape: Sequence[int], dtype: DType) -> bool
 def runs(tile: Tile, device: Device, dtype: DType) -> bool:
     """Whether the device can run a row on this type."""
     itemsize, limits = compute_itemsize(dtype), device.limits
+    plain = dtype.category == "real floating" and itemsize == 4
     return (
         itemsize <= tile.itemsize
         and tile.shared_bytes(itemsize) <= limits.max_shared_memory_size
         # Invocations that share nothing run in workgroups of any size.
         and (tile.template != "product/matmul_tiled" or tile.workgroup_size <= limits.max_workgroup_invocations)
-        and tile.step_bytes(itemsize) <= STEP_BYTES[limits.registers]
+        and tile.step_bytes(itemsize) <= STEP_BYTES[limits.registers][not plain]
     )
 
 

@@ -80,10 +80,9 @@ def _factor_by_tiles(a: VkArray) -> tuple[VkArray, VkArray]:
     device = a._device
     factors = creation.zeros(a._shape, dtype=a._dtype, device=device)
     status = creation.zeros((batch,), dtype=dtypes.int32, device=device)
-    kernel = launch.kernel(
-        triangular.tiles_variant(_TILES_TEMPLATE, a._dtype, device), device, triangular.TILE_INVOCATIONS
-    )
-    side, _ = triangular.TILES[a._dtype.itemsize]
+    side, _ = tile = triangular.tile_of(a._dtype, device)
+    chosen = triangular.tiles_variant(_TILES_TEMPLATE, a._dtype, device, tile)
+    kernel = launch.kernel(chosen, device, triangular.TILE_INVOCATIONS)
     for number in range(-(-n // side)):
         left = -(-n // side) - number
         groups = max(left - 1, 1) + (left - 1) * (left // 2 if number else 0)

@@ -22,7 +22,13 @@ if TYPE_CHECKING:
     from ...kernels.launch import Device
 
 _WIDTHS = (32, 8, 1)  # of a panel, in columns
-_SIZES = {"gpu": (64, 128, 256, 512, 1024), "cpu": (64, 256)}  # of a workgroup, whose invocations share the rows
+# Of a workgroup, whose invocations share the rows: with more of them there are too few registers.
+_SIZES = {
+    "large": (64, 128, 256, 512, 1024),
+    "middle": (64, 128, 256, 512, 1024),
+    "small": (64, 128, 256),
+    "cpu": (64, 256),
+}
 _ROWS = 16  # that an invocation has to itself before a GPU is given a larger workgroup
 _TURNS = 60_000  # llvmpipe leaves a shader's loops after 65,535 turns in all
 _UNROLL = 4  # rows that an invocation takes in a turn
@@ -122,7 +128,7 @@ def panel_of(rows: int, columns: int, device: Device) -> Panel:
     fitting = [
         Panel(width, size)
         for width in widths
-        for size in _SIZES[limits.kind]
+        for size in _SIZES[limits.tier]
         if size <= limits.max_workgroup_invocations and (size + 4 * width) * 16 <= limits.max_shared_memory_size
     ]
     for panel in fitting:

@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 BLOCK = 64
 _TEMPLATE = "linalg/triangular"
 WORKGROUP_SIZE = 64
-# A GPU takes matrices of more rows than this in tiles, a dispatch for each block of rows; by the bytes of an element the side
-# of a tile and the columns that are in shared memory at once.
+# A GPU takes matrices of more rows than this in tiles, a dispatch for each block of rows; by the registers of an invocation and
+# the bytes of an element the side of a tile and the columns that are in shared memory at once.
 TILES_FROM = {"gpu": 65, "cpu": 1 << 30}
-TILES = {4: (64, 16), 8: (32, 8), 16: (32, 4)}
+TILES = {
+    "large": {4: (64, 16), 8: (32, 8), 16: (32, 4)},
+    "middle": {4: (64, 16), 8: (32, 8), 16: (32, 4)},
+    "small": {4: (32, 16), 8: (32, 8), 16: (32, 4)},
+}
 TILE_INVOCATIONS = 256
 _TILE_BYTES = 20 << 10  # of shared memory, at most
 
@@ -34,16 +38,24 @@ def variants(device: Device) -> Iterator[Variant]:
     yield from tiles_variants("linalg/triangular_tiles", device)
 
 
-def tiles_variant(template: str, dtype: DType, device: Device) -> Variant:
-    """The variant of a template that works in tiles."""
-    side, depth = TILES[dtype.itemsize]
+def tiles_variant(template: str, dtype: DType, device: Device, tile: tuple[int, int]) -> Variant:
+    """The variant of a template that works in tiles: their sides, and the columns in shared memory."""
+    side, depth = tile
     template, defines, label, _ = variant(template, dtype, device)
-    return Variant(template, (*defines, ("BLOCK", str(side)), ("DEPTH", str(depth))), label)
+    return Variant(template, (*defines, ("BLOCK", str(side)), ("DEPTH", str(depth))), f"{label}, {side} by {depth}")
 
 
 def tiles_variants(template: str, device: Device) -> Iterator[Variant]:
     """The variants of a template that works in tiles, for all types that the device supports."""
-    return (tiles_variant(template, dtype, device) for dtype in FACTORED if is_supported(dtype, device))
+    for dtype in FACTORED:
+        if is_supported(dtype, device):
+            for tile in dict.fromkeys(row[dtype.itemsize] for row in TILES.values()):
+                yield tiles_variant(template, dtype, device, tile)
+
+
+def tile_of(dtype: DType, device: Device) -> tuple[int, int]:
+    """The tiles of a type: their sides, and the columns in shared memory."""
+    return TILES[device.limits.registers][dtype.itemsize]
 
 
 def takes_tiles(n: int, device: Device) -> bool:
@@ -81,8 +93,8 @@ def solve_in_place(t: VkArray, b: VkArray, *, upper: bool = False, unit: bool = 
 
 def _solve_by_tiles(t: VkArray, b: VkArray, upper: bool, unit: bool) -> None:
     device, (_, n, columns) = t._device, b._shape
-    kernel = launch.kernel(tiles_variant("linalg/triangular_tiles", t._dtype, device), device, TILE_INVOCATIONS)
-    side, _ = TILES[t._dtype.itemsize]
+    side, _ = tile = tile_of(t._dtype, device)
+    kernel = launch.kernel(tiles_variant("linalg/triangular_tiles", t._dtype, device, tile), device, TILE_INVOCATIONS)
     blocks, across = -(-n // side), -(-columns // side)
     for number in range(blocks):
         groups = across * (-(-(blocks - number) // 2) if number else 1)
