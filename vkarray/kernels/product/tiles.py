@@ -138,8 +138,8 @@ class Tile(NamedTuple):
         return count(self.shape, shape)
 
 
-# By the registers of an invocation: the bytes of products of a step that they suffice for, of floating-point numbers of 32 bits, and
-# of other types, whose products take more instructions. On an Intel Alchemist 64 x 64 by 4 x 8 spilled 72 registers 16 deep.
+# By the registers of an invocation: the bytes of products of a step that they suffice for, of floating-point numbers of 32 bits
+# and of other types, whose products take more instructions. On an Intel Alchemist 64 x 64 by 4 x 8 spilled 72 registers 16 deep.
 STEP_BYTES = {"large": (4096, 4096), "middle": (4096, 4096), "small": (1024, 512)}
 # In each table the row that should take least time is taken; the last one fits always. `cost` and `at_once` are figures of an
 # NVIDIA H200, `step` and `latency` of an H100 for float32.
