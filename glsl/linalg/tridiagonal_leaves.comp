@@ -9,6 +9,7 @@
 #include "lib/tridiagonal.glsl"
 
 layout(local_size_x_id = 0) in;
+layout(constant_id = 1) const bool SHARED_VECTORS = false;  // three arrays of an invocation's own are more than some compilers keep
 
 layout(set = 1, binding = 0, scalar) uniform Arguments {
     uvec2 diagonal;     // (batch, n)
@@ -24,6 +25,22 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
 #define LEAF 32
 #define SWEEPS 50
 
+// The invocation's row of the eigenvectors.
+REAL own_vectors[SHARED_VECTORS ? 1 : LEAF];
+shared REAL shared_vectors[SHARED_VECTORS ? LEAF * gl_WorkGroupSize.x : 1];
+
+uint shared_place(int i) { return uint(i) * gl_WorkGroupSize.x + gl_LocalInvocationIndex; }
+
+REAL vector_at(int i) {
+    if (SHARED_VECTORS) return shared_vectors[shared_place(i)];
+    return own_vectors[i];
+}
+
+void set_vector(int i, REAL value) {
+    if (SHARED_VECTORS) shared_vectors[shared_place(i)] = value;
+    else own_vectors[i] = value;
+}
+
 void main() {
     uint index = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
     if (index >= arguments.rows) return;
@@ -38,7 +55,7 @@ void main() {
     precise REAL beyond = REAL(2) * norm + REAL(1);
     precise REAL negligible = EPSILON * EPSILON * norm;
 
-    REAL d[LEAF], e[LEAF], z[LEAF];
+    REAL d[LEAF], e[LEAF];
     for (int i = 0; i < leaf; ++i) {
         uint place = first + uint(i);
         precise REAL value = place < arguments.n ? diagonal.data[place] : beyond;
@@ -47,7 +64,7 @@ void main() {
         if (last && place + 1u < arguments.n) value = value - abs(off_diagonal.data[place]);
         d[i] = value;
         e[i] = last || place + 1u >= arguments.n ? REAL(0) : off_diagonal.data[place];
-        z[i] = REAL(i == row ? 1 : 0);
+        set_vector(i, REAL(i == row ? 1 : 0));
     }
 
     bool failed = false;
@@ -87,10 +104,10 @@ void main() {
                 precise REAL moved = g + p;
                 d[i + 1] = moved;
                 g = c * r - b;
-                precise REAL upper = s * z[i] + c * z[i + 1];
-                precise REAL lower = c * z[i] - s * z[i + 1];
-                z[i + 1] = upper;
-                z[i] = lower;
+                precise REAL upper = s * vector_at(i) + c * vector_at(i + 1);
+                precise REAL lower = c * vector_at(i) - s * vector_at(i + 1);
+                set_vector(i + 1, upper);
+                set_vector(i, lower);
             }
             if (i >= l) continue;
             precise REAL moved = d[l] - p;
@@ -106,14 +123,14 @@ void main() {
             REAL value = d[k];
             d[k] = d[k - 1];
             d[k - 1] = value;
-            value = z[k];
-            z[k] = z[k - 1];
-            z[k - 1] = value;
+            value = vector_at(k);
+            set_vector(k, vector_at(k - 1));
+            set_vector(k - 1, value);
         }
     }
 
     Reals vectors = Reals(vx_address(arguments.vectors, index, arguments.leaf));
-    for (int i = 0; i < leaf; ++i) vectors.data[i] = z[i];
+    for (int i = 0; i < leaf; ++i) vectors.data[i] = vector_at(i);
     if (row == 0) {
         Reals values = Reals(vx_address(arguments.values, block, arguments.leaf));
         for (int i = 0; i < leaf; ++i) values.data[i] = d[i];

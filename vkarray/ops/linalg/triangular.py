@@ -26,7 +26,7 @@ TILES_FROM = {"gpu": 65, "cpu": 1 << 30}
 TILES = {
     "large": {4: (64, 16), 8: (32, 8), 16: (32, 4)},
     "middle": {4: (64, 16), 8: (32, 8), 16: (32, 4)},
-    "small": {4: (32, 16), 8: (32, 8), 16: (32, 4)},
+    "small": {4: (32, 8), 8: (32, 8), 16: (32, 4)},
 }
 TILE_INVOCATIONS = 256
 _TILE_BYTES = 20 << 10  # of shared memory, at most

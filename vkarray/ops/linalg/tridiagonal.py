@@ -22,6 +22,8 @@ _TEMPLATES = tuple(
 )  # fmt: skip
 _REAL = (dtypes.float32, dtypes.float64)
 _LEAF = 32  # rows of the blocks to start from, at most; the shader has room for as many
+# Whether these blocks' eigenvectors are in shared memory, by registers.
+_SHARED_VECTORS = {"large": False, "middle": False, "small": True, "cpu": False}
 _SIZE = 64  # of workgroups: there are few invocations, which are to spread over the device
 _STEPS = 100  # of the search for a root, which takes about five
 _TURNS = 56_000  # llvmpipe leaves a shader's loops after 65,535 turns in all
@@ -53,11 +55,16 @@ class _Runner:
         """New memory for integers."""
         return empty(shape, dtypes.int32, self.device)
 
-    def run(self, name: str, invocations: int, fields: Fields, writes: Sequence[str]) -> None:
+    def run(
+        self, name: str, invocations: int, fields: Fields, writes: Sequence[str],
+        constants: tuple[tuple[int, int], ...] = (),
+    ) -> None:  # fmt: skip
         """Dispatch a shader over so many invocations."""
         groups = launch.groups_for(invocations, self.device.limits, self.size)
         chosen = variant(f"linalg/tridiagonal_{name}", self.dtype, self.device)
-        launch.dispatch(chosen, self.device, groups, fields, writes=writes, workgroup_size=self.size)
+        launch.dispatch(
+            chosen, self.device, groups, fields, writes=writes, workgroup_size=self.size, constants=constants
+        )
 
 
 def eigenvalues_of(diagonal: VkArray, off_diagonal: VkArray) -> VkArray:
@@ -104,7 +111,8 @@ def eigenvectors_of(diagonal: VkArray, off_diagonal: VkArray, state: VkArray) ->
         "blocks": blocks,
         "leaf": half,
     }
-    runner.run("leaves", batch * rows, fields, ("values", "vectors", "norm", "state"))
+    constants = ((1, int(_SHARED_VECTORS[runner.device.limits.tier])),)
+    runner.run("leaves", batch * rows, fields, ("values", "vectors", "norm", "state"), constants)
     if blocks > 1:
         merge = _Merge(runner, batch, rows, n, off_diagonal, norm, state)
         while blocks > 1:
