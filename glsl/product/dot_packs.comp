@@ -52,9 +52,10 @@ void main() {
             pack[u] = arguments.a.data[column + min(k + u, end - 1u) * arguments.a_k];
         }
         [[unroll]] for (uint u = 0u; u < AT_ONCE; ++u) {
-            if (k + u >= end) continue;
-            T b = HAS_B ? B_LOAD(arguments.b.data[int(k + u) * arguments.b_k]) : T(0);
-            [[unroll]] for (int l = 0; l < LANES; ++l) total[l] = next(pack[u][l], b, total[l]);
+            if (k + u < end) {
+                T b = HAS_B ? B_LOAD(arguments.b.data[int(k + u) * arguments.b_k]) : T(0);
+                [[unroll]] for (int l = 0; l < LANES; ++l) total[l] = next(pack[u][l], b, total[l]);
+            }
         }
     }
     if (GROUPS > 1u) {

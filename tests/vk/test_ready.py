@@ -85,7 +85,7 @@ def test_drivers_that_want_loops_written_out_have_entries_of_their_own(counted):
 
 def test_versions_of_vkarray_have_entries_of_their_own(counted, monkeypatch):
     made("arguments")
-    monkeypatch.setattr(ready, "_rules", lambda: "another version's")
+    monkeypatch.setattr(ready, "rules", lambda: "another version's")
     made("arguments")
     assert counted() == 0
 

@@ -1,4 +1,5 @@
 """What drivers of CPUs get of a SPIR-V module: arguments at a place that they do not know, and no code that its constants rule out.
+So do drivers that get loops written out (unrolled.py).
 
 Numbers are those of the SPIR-V specification 1.6, section 3.
 """

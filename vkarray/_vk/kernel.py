@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..errors import FeatureError
+from ..errors import FeatureError, VulkanError
 from . import api, ready, spirv
 from .api import NULL, array, ffi, struct, vk
 from .fields import RANGE, Arguments
@@ -65,8 +65,12 @@ class Kernel:
         # Which grids may be cut: users' kernels see how many workgroups there are, those of the library number rows of them so.
         self.pieces = "any" if not module.counts_groups else "rows" if self.has_arguments else "none"
         self.layout, self.set_layout = device.descriptors.layouts(module.bindings, self.has_arguments)
+        spare = None
+        # Drivers fail at modules with loops written out that need too many registers.
+        if device.physical.limits.rolled_loops:
+            spare = partial(ready.of, device.physical, device.features, code, name, specialization, rolled=False)
         self.make: Callable[[api.Functions], Any] | None = partial(
-            _pipeline, device, self.layout, made.code, module.entry_name, made.constants, of_subgroups
+            _pipeline, device, self.layout, made, spare, of_subgroups
         )
         self.cell: Any = None
         self.making: Making | None = None
@@ -106,10 +110,25 @@ def _of_subgroups(device: Device, module: spirv.Module, size: int) -> tuple[int,
 
 
 def _pipeline(
-    device: Device, layout: Any, code: bytes, entry_name: str, specialization: tuple[tuple[int, int], ...],
+    device: Device, layout: Any, made: ready.Ready, spare: Callable[[], ready.Ready] | None,
     of_subgroups: dict[str, Any], functions: api.Functions,
 ) -> Any:  # fmt: skip
-    """A cell with a new pipeline. Threads call it too, which must not keep a kernel that is dropped meanwhile."""
+    """A cell with a new pipeline, of a spare module where the driver fails at the first one.
+
+    Threads call it too, which must not keep a kernel that is dropped meanwhile.
+    """
+    try:
+        return _pipeline_of(device, layout, made, of_subgroups, functions)
+    except VulkanError:
+        if spare is None:
+            raise
+    return _pipeline_of(device, layout, spare(), of_subgroups, functions)
+
+
+def _pipeline_of(
+    device: Device, layout: Any, made: ready.Ready, of_subgroups: dict[str, Any], functions: api.Functions
+) -> Any:
+    code = made.code
     words = ffi.from_buffer("uint32_t[]", code)
     create = struct("VkShaderModuleCreateInfo", codeSize=len(code), pCode=words)
     module = api.owned(
@@ -123,8 +142,8 @@ def _pipeline(
             "VkPipelineShaderStageCreateInfo",
             stage=vk.VK_SHADER_STAGE_COMPUTE_BIT,
             module=module[0],
-            pName=ffi.new("char[]", entry_name.encode()),
-            pSpecializationInfo=_specialization(specialization),
+            pName=ffi.new("char[]", made.needs.entry_name.encode()),
+            pSpecializationInfo=_specialization(made.constants),
             **of_subgroups,
         )
         base = 0 if math.isinf(device.physical.limits.rate) else _DISPATCH_BASE

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..cache import DiskCache
 from ..shaders import module as layout
-from . import cpu_modules, features, fields, spirv, unrolled
+from . import cpu_modules, features, fields, known_arguments, spirv, unrolled
 from .fields import Field
 
 if TYPE_CHECKING:
@@ -48,13 +48,18 @@ def _is_entry(content: bytes) -> bool:
 CACHE = DiskCache("modules", _is_entry)
 
 
-def of(physical: PhysicalDevice, on: frozenset[str], code: bytes, name: str, specialization: Constants) -> Ready:
-    """What a device with these features takes for a module. Raises ShaderError for a damaged one."""
-    controls, is_cpu, rolled = physical.float_controls, physical.limits.is_cpu, physical.limits.rolled_loops
+def of(
+    physical: PhysicalDevice, on: frozenset[str], code: bytes, name: str, specialization: Constants,
+    rolled: bool | None = None,
+) -> Ready:  # fmt: skip
+    """What a device with these features takes for a module; `rolled`: whether loops are written out, if not as the device needs.
+
+    Raises ShaderError for a damaged module.
+    """
+    controls, is_cpu = physical.float_controls, physical.limits.is_cpu
+    rolled = physical.limits.rolled_loops if rolled is None else rolled
     known = [one in on for one in features.ARITHMETIC]
-    key = (
-        f"{_rules()} {hashlib.sha256(code).hexdigest()} {specialization} {_listed(controls)} {known} {is_cpu} {rolled}"
-    )
+    key = f"{rules()} {hashlib.sha256(code).hexdigest()} {specialization} {_listed(controls)} {known} {is_cpu} {rolled}"
     stored = CACHE.get(key)
     if stored is not None:
         return _read(stored)
@@ -74,10 +79,12 @@ def _made(
     for one, capability in features.ARITHMETIC_OF_CONTROLS.items():
         known[one] &= 32 in wanted.get(capability, ())
     constants = (*specialization, *((number, known[one]) for one, number in features.ARITHMETIC.items()))
+    behind = bool(module.arguments) and is_cpu
+    if behind or rolled:
+        words = cpu_modules.without_dead_code(words, name, dict(constants))
     if rolled:
         words = unrolled.unrolled(words, name, dict(constants))
-    if module.arguments and is_cpu:
-        words = cpu_modules.without_dead_code(words, name, dict(constants))
+    if behind:
         words = cpu_modules.behind_push_constant(words, name)
     module.words = ()
     return Ready(module, struct.pack(f"<{len(words)}I", *words), constants)
@@ -126,12 +133,13 @@ def _listed(controls: FloatControls) -> Mapping[str, Any]:
 
 
 @functools.cache
-def _rules() -> str:
+def rules() -> str:
     """What tells these modules from those that other versions of vkarray make."""
     files = [
         spirv.__file__,
         cpu_modules.__file__,
         unrolled.__file__,
+        known_arguments.__file__,
         features.__file__,
         fields.__file__,
         str(layout.__file__),
