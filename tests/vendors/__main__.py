@@ -30,6 +30,8 @@ from measures import instructions, measured, summary
 from record import keep
 from system import System
 
+from vkarray._vk import ready
+
 PROJECT = Path(__file__).parents[2]
 GIVEN_UP = 120.0  # seconds after which a compiler is ended
 WORKGROUP = 256
@@ -95,13 +97,19 @@ class Bench:
         self.worker = Worker(system, self.chip, self.log)
         self.device = self.worker.device
         (self.folder / "device.json").write_text(json.dumps(self.device, indent=1))
+        # Where modules are not made as they are, what makes them tells pipelines from others, too.
+        self.rules = f" {ready.rules()}" if self.device["limits"]["rolled_loops"] else ""
+
+    def key(self, item: Item) -> str:
+        """What tells a pipeline of the chip from others."""
+        return identity(item) + self.rules
 
     def compile(self, items: Iterable[Item], until: float) -> list[Item]:
         """Make pipelines until a time; those that are made."""
         done = []
         with self.known.open("a", buffering=1) as file:
             for item in items:
-                key = identity(item)
+                key = self.key(item)
                 if key not in self.answers:
                     if time.monotonic() > until:
                         break
@@ -114,7 +122,7 @@ class Bench:
 
     def summary(self, items: list[Item], count: int) -> dict[str, Any]:
         """The numbers of these pipelines, of so many."""
-        return {**summary([measured(item, self.answers[identity(item)]) for item in items]), "all": count}
+        return {**summary([measured(item, self.answers[self.key(item)]) for item in items]), "all": count}
 
     def close(self) -> None:
         self.worker.end()
@@ -153,10 +161,10 @@ def count_instructions(bench: Bench, name: str) -> bool:
     """Print the instructions of each call's kernels; whether all were made."""
     items, _ = recorded(bench, "COUNTED")
     for item in bench.compile(items, float("inf")):
-        answer = bench.answers[identity(item)]
+        answer = bench.answers[bench.key(item)]
         packs = dict(map(tuple, item[2])).get(1, 1)
         print(f"{name} | {item[4]} | {packs} | {instructions(answer)} | {item[0]}")
-    return all(bench.answers[identity(item)]["outcome"] == "compiled" for item in items)
+    return all(bench.answers[bench.key(item)]["outcome"] == "compiled" for item in items)
 
 
 def catalogue(bench: Bench, sample: int | None) -> tuple[Iterator[Item], int]:
