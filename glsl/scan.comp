@@ -33,7 +33,7 @@ layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const int HELD = BLOCK;  // elements that an invocation holds at once: all of a row that is shorter than a block
 #endif
 #define EACH [[unroll]] for (int k = 0; k < HELD; ++k)
-#define AT_ONCE 8
+layout(constant_id = 8) const int AT_ONCE = 8;  // LEAN: elements that are loaded before one of them is stored
 #define EACH_LEAN [[dont_unroll]] for (int part = 0; part < BLOCK; part += AT_ONCE) [[unroll]] for (int k = 0; k < AT_ONCE; ++k)
 
 #define TOTALS 1u

@@ -98,6 +98,6 @@ def test_kernels_that_convert_are_short(name: str, computed: str, given: str, mo
         elementwise(operation, (vx.astype(x, target),) * len(operation.inputs), expected)
         assert np.asarray(found).tobytes() == np.asarray(expected).tobytes()
     # In all of them it stands for one element, in several places, besides those side by side.
-    alone, most = expressions.length(operation, values.device), expressions.SIDE_BY_SIDE[values.device.limits.kind]
+    alone, most = expressions.length(operation, values.device), expressions.SIDE_BY_SIDE[values.device.limits.tier]
     assert lengths
     assert max(lengths.values()) <= 1.5 * most + 4 * alone, lengths

@@ -133,16 +133,16 @@ ARITHMETIC_OF_DRIVERS: dict[int, frozenset[str]] = {
 }
 
 # VkDriverId -> how many registers of 32 bits an invocation has, for the tables of kernels, as Vulkan has no limit that tells.
-# "middle" are up to 256 that other invocations then lack, "small" some 64 to 128. All others are "large", as NVIDIA's, where
-# tables were measured.
+# "middle" are up to 256 that other invocations then lack, "small" some 64 to 128, "tiny" less. All others are "large", as
+# NVIDIA's, where tables were measured.
 REGISTERS_OF_DRIVERS: dict[int, str] = {
     **dict.fromkeys((1, 2, 3), "middle"),  # AMD's, its open one, RADV
     **dict.fromkeys((8, 18), "small"),  # Qualcomm's, Turnip: 192, but 96 in workgroups of 512
     **dict.fromkeys((5, 6), "small"),  # Intel's, ANV
     **dict.fromkeys((14, 26), "small"),  # MoltenVK, Honeykrisp
-    **dict.fromkeys((9, 20), "small"),  # Arm's, PanVK
+    **dict.fromkeys((9, 20), "tiny"),  # Arm's, PanVK: 64
     **dict.fromkeys((7, 25), "small"),  # Imagination's
-    **dict.fromkeys((12, 19), "small"),  # Broadcom's, V3DV
+    **dict.fromkeys((12, 19), "tiny"),  # Broadcom's, V3DV: 64, where half as many threads run
     21: "middle",  # Samsung's, of AMD's make
 }
 

@@ -26,7 +26,7 @@ WORKGROUPS_A_SECOND = LARGEST_WORKGROUPS / BOUND  # as how many workgroups a sec
 
 # Operations a second by how many registers an invocation has, for the slowest devices of a kind: V3D; AMD's least; NVIDIA's
 # least. Nobody watches processors.
-RATES: dict[str, float] = {"small": 4e9, "middle": 5e10, "large": 1e12, "cpu": math.inf}
+RATES: dict[str, float] = {"tiny": 4e9, "small": 4e9, "middle": 5e10, "large": 1e12, "cpu": math.inf}
 _OF_INVOCATION = 2000.0  # operations, of kernels whose loops are not known
 _MOST_CORRECTION = 64.0  # of an estimate by a measurement, either way
 

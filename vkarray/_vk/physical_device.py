@@ -67,7 +67,7 @@ class Limits:
     host_memory: str  # how the host reaches device memory: "cached", "uncached" or "none"
     # What a subgroup multiplies as one, adding in float32: type of the elements, rows, columns, products per sum.
     cooperative_matrices: frozenset[tuple[str, int, int, int]] = frozenset()
-    registers: str = "large"  # how many registers an invocation has: "large", "middle" or "small"
+    registers: str = "large"  # how many registers an invocation has: "large", "middle", "small" or "tiny"
     rate: float = math.inf  # operations a second, by which dispatches are cut; see pace.py
     rolled_loops: bool = False  # whether loops have to be written out for the driver, see unrolled.py
 

@@ -111,7 +111,7 @@ PROFILES: dict[str, Profile] = {
                "maintenance4"}
         ),
         {
-            "registers": "small", "rate": RATES["small"],
+            "registers": "tiny", "rate": RATES["tiny"],
             "max_shared_memory_size": 32 << 10, "max_workgroup_invocations": 512, "max_workgroup_size": (512, 512, 512),
             "max_push_constants_size": 128, "max_texel_buffer_elements": 1 << 16, "max_uniform_buffer_range": 1 << 20,
             "max_storage_buffers": 64, "max_uniform_buffers": 64, "max_texel_buffers": 256,
@@ -127,7 +127,7 @@ PROFILES: dict[str, Profile] = {
             | _SUBGROUPS | {"shaderInt64", "variablePointers", "scalarBlockLayout"}
         ),
         {
-            "registers": "small", "rate": RATES["small"], "rolled_loops": True,
+            "registers": "tiny", "rate": RATES["tiny"], "rolled_loops": True,
             "max_shared_memory_size": 16 << 10, "max_workgroup_invocations": 256, "max_workgroup_size": (256, 256, 256),
             "max_storage_buffer_range": 1 << 30, "max_uniform_buffer_range": 1 << 30, "max_push_constants_size": 128,
             "max_texel_buffer_elements": 1 << 28, "max_storage_buffers": 8, "max_uniform_buffers": 16,

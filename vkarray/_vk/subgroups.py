@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 # The size that is asked for where there is a choice, or the next one that the device has, by how many registers an invocation
 # has (features.py): 32 on RDNA, which runs 64 in two turns; 64 on Adreno; 8 on Intel's, or 16 from Lunar Lake on, since each
 # doubling halves the registers of an invocation: with 16 on Gen9, 56 of 135 such kernels spill.
-WANTED = {"large": 32, "middle": 32, "small": 8}
+WANTED = {"large": 32, "middle": 32, "small": 8, "tiny": 8}
 # More invocations no workgroup has that relies on the size of its subgroups, but for those that look at `largest_workgroup`.
 _LARGEST_WORKGROUP = 256
 # VkDriverId -> the only vendor of whose devices it is known that subgroups that are full have the size that the driver names.

@@ -62,6 +62,7 @@ FLAT = {
     "large": FlatSizes(128, 2, 2, 1),
     "middle": FlatSizes(128, 2, 2, 1),
     "small": FlatSizes(128, 1, 2, 1),
+    "tiny": FlatSizes(128, 1, 1, 1),
     "cpu": FlatSizes(512, 2, 4, 4),
 }
 _AS_SHORT = {"gpu": {("vx_exp(a)", dtypes.float32)}, "cpu": set()}  # calls that are, and their types

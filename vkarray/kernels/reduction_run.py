@@ -38,7 +38,8 @@ _COLUMNS, _LAST = 1, 2
 _MANY_CHUNKS = 1 << 12
 _COLUMNS_GROUPS = {"place": (512, 32), "moments": (256, 32), "value": (512, 64)}
 # By the registers of an invocation: with so many elements of a pack it takes its lanes one by one.
-_LEAN_FROM = {"large": 16, "middle": 8, "small": 8}
+_LEAN_FROM = {"large": 16, "middle": 8, "small": 8, "tiny": 1}
+TAKES_SINGLE_PACKS = frozenset(("tiny",))  # registers with which packs of a lane are taken one by one
 # The workgroup where there are fewer: small, so that all threads of a CPU driver get some.
 _FEW_INVOCATIONS = 16
 
@@ -220,6 +221,8 @@ class Run:
             numbers |= {3: 0, 4: levels_of(share)}
             if vector >= _LEAN_FROM[device.limits.registers]:
                 numbers[11] = 1
+            if device.limits.registers in TAKES_SINGLE_PACKS:
+                numbers[17] = 1
             if not varies:
                 numbers |= short_constants(self.length, vector)
         else:

@@ -30,9 +30,9 @@ FLOATING = tuple(dtype for dtype in dtypes.DTYPES.values() if dtype in CATEGORIE
 _VECTOR_BYTES = 16
 _INVOCATIONS = 256
 _MOST_INVOCATIONS = 512
-# Elements that an invocation keeps in registers, at most; the packs of a row that it takes, at most, and the invocations of all
-# rows from which on that many are enough.
-_MOST_ITEMS, _MOST_PACKS, _BUSY = 32, 4, 1 << 17
+# By its registers, the elements that an invocation keeps in them at most, and the packs of a row that it takes at most.
+_KEPT = {"large": (32, 4), "middle": (32, 4), "small": (32, 4), "tiny": (8, 1)}
+_BUSY = 1 << 17  # the invocations of all rows from which on that many packs of an invocation are enough
 # Rows of so many elements at most, which CPU drivers get a kernel of their own for: it has no loops and asks for no ends.
 _SHORT = 16
 # llvmpipe leaves a shader's loops after 65,535 turns in all, and each pack is met in three of them.
@@ -198,12 +198,13 @@ def _plan(device: Device, length: int, rows: int, vector: int, columns: bool) ->
         size = 16 if few else launch.WORKGROUP_SIZE
         members = min(_power_of_two(-(-packs // _LONGEST_TURNS)), launch.invocations_of_group(device.limits))
         return _Plan(max(size, members), members, packs * vector if length <= _SHORT else 0, columns, False)
-    size, keeps = _INVOCATIONS, _MOST_PACKS
+    size = _INVOCATIONS
+    most, keeps = _KEPT[device.limits.registers]
     # Few invocations for a row have less to exchange, many are busier where there are few rows.
     while keeps > 1 and rows * -(-packs // keeps) < _BUSY:
         keeps //= 2
     members = _power_of_two(-(-packs // keeps))
-    if members > size and packs > size * (_MOST_ITEMS // vector):
+    if members > size and packs > size * (most // vector):
         size = launch.invocations_of_group(device.limits, _MOST_INVOCATIONS)
         if has_subgroups(device):
             size = device.limits.subgroups.largest_workgroup(device.limits.subgroup_size, size)
@@ -211,7 +212,7 @@ def _plan(device: Device, length: int, rows: int, vector: int, columns: bool) ->
     if columns:
         members = min(members, 16)
     items = -(-packs // members) * vector
-    return _Plan(size, members, items if items <= _MOST_ITEMS else 0, columns, has_subgroups(device) and not columns)
+    return _Plan(size, members, items if items <= most else 0, columns, has_subgroups(device) and not columns)
 
 
 class _Part(NamedTuple):

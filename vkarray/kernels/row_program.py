@@ -18,6 +18,7 @@ from . import fused, kernel_caches, launch, texels
 from .dispatch import Number, dispatch, pointer
 from .expressions import Expression
 from .fused import Index
+from .reduction_run import TAKES_SINGLE_PACKS
 from .row_kernels import has_subgroups
 from .row_program_code import BATCH, OF_ELEMENTS, Form, Input, code
 from .row_reductions import Reduce
@@ -162,7 +163,8 @@ class Rows(NamedTuple):
             if columns:
                 members = min(members, workgroup // _NEIGHBOURS)
         packs, side = 0, 0
-        if shared and not columns and not varies:
+        single = shared and device.limits.registers in TAKES_SINGLE_PACKS
+        if shared and not columns and not varies and not single:
             ways = {(one.packs(length, members), one.vector) for one in reduced}
             packs, side = ways.pop() if len(ways) == 1 else (0, 0)
             packs = packs if packs == BATCH and (vector >= side or not any(whole)) else 0
@@ -172,7 +174,9 @@ class Rows(NamedTuple):
             subgroup = device.limits.subgroup_size
             if workgroup % subgroup or members > _MOST_SUBGROUPS * subgroup:
                 subgroup = 0
-        constants = [one.constants(length, members, workgroup, columns, shared, varies, subgroup) for one in reduced]
+        constants = [
+            one.constants(length, members, workgroup, columns, shared, varies, subgroup, single) for one in reduced
+        ]
         numbers = tuple(tuple(one.items()) for one in constants)
         return Form(
             tuple(inputs), whole, 0 if varies else length, numbers, members, columns, vector, packs, workgroup, shared,

@@ -77,14 +77,25 @@ class Reduce(NamedTuple):
         return block // (LANES * self.vector) if members == self.lanes(length) and not length % block else 0
 
     def constants(
-        self, length: int, members: int, workgroup: int, columns: bool, shared: bool, varies: bool, subgroup: int
+        self,
+        length: int,
+        members: int,
+        workgroup: int,
+        columns: bool,
+        shared: bool,
+        varies: bool,
+        subgroup: int,
+        single: bool,
     ) -> dict[int, int]:
-        """The constants of the shader for rows of a length, or of one that varies, and so many invocations of a row."""
+        """The constants of the shader for rows of a length, or of one that varies, and so many invocations of a row; `single`:
+        packs of a lane are taken one by one."""
         block = self._block(length)
         share = max(1, self.lanes(length) // members) if shared else CHUNK_LANES
-        turns = 0 if varies else turns_of(length, self.vector, block)
+        turns = 0 if varies or single else turns_of(length, self.vector, block)
         spacing = workgroup // members if columns else 1
         full = not varies and share * members * block == length * LANES
         constants = (1, 0, turns, levels_of(share), block, members, share, spacing, subgroup, int(full))
         numbers = dict(enumerate(constants, 1))
-        return numbers if shared else numbers | serial_constants(length, self.vector, block, True, varies)
+        if shared:
+            return numbers | ({17: 1} if single else {})
+        return numbers | serial_constants(length, self.vector, block, True, varies)

@@ -31,12 +31,14 @@ _INVOCATIONS = 256
 _SHARED_BYTES = 40 << 10
 _UNIT_BYTES = 20
 # By the registers of an invocation: whether a step is loaded only when the one before is done.
-_LEAN = {"large": False, "middle": False, "small": True}
+_LEAN = {"large": False, "middle": False, "small": True, "tiny": True}
 # The most bytes of an element of which blocks are kept in registers there.
-_KEPT_BYTES = 4
+_KEPT_BYTES = {"small": 4, "tiny": 0}
+# How many elements are loaded before one of them is stored there.
+_AT_ONCE = {"small": 8, "tiny": 2}
 # And the most bytes of a value that subgroups exchange among themselves: larger ones lie evenly among all of a workgroup where
 # steps are loaded late, and spill nothing then.
-_TEAM_BYTES = {"large": 16, "middle": 16, "small": 4}
+_TEAM_BYTES = {"large": 16, "middle": 16, "small": 4, "tiny": 4}
 # Chunks of 16 tiles from so many on, which keep a GPU busy.
 _ENOUGH_CHUNKS = 1 << 10
 # Neighbouring rows that a workgroup reads together along columns, at most.
@@ -219,8 +221,8 @@ def _dispatch(
         team = _INVOCATIONS if plan.columns or pieces > 1 else _team(device, result._dtype)
         constants = ((1, plan.members), (2, int(plan.columns)), (3, int(steps == (1, 1))), (4, pieces), (5, team))
         if _LEAN[device.limits.registers]:
-            constants += ((6, 1),)
-            if pieces == 1 and _state_bytes(result._dtype) > _KEPT_BYTES:
+            constants += ((6, 1), (8, _AT_ONCE[device.limits.registers]))
+            if pieces == 1 and _state_bytes(result._dtype) > _KEPT_BYTES[device.limits.registers]:
                 constants += ((7, 1),)
     limit = launch.index_limit(device, x._dtype, result._dtype) - (abs(steps[1]) if mode & _INITIAL else 0)
     for row, part, taken, offsets, first, chunks in layout.row_slices(kept, strides, length, steps, chunk, limit):

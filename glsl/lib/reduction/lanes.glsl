@@ -7,7 +7,7 @@ STATE lane_state(uint first, uint end) {
     LEAF leaf[VECTOR];
     uint element = first;
     // All loads of a batch are under way together.
-    if (!TWO_DIMENSIONAL) {
+    if (!TWO_DIMENSIONAL && !SINGLE) {
         for (uint turn = 0u; TURNS > 0u ? turn < TURNS : element + uint(BATCH - 1) * STEP + uint(VECTOR) <= end; ++turn) {
             INPUT value[BATCH][VECTOR];
             int offset = row_offset + int(chunk_start + element) * (PACKED ? 1 : STRIDE_OF_A);

@@ -100,6 +100,7 @@ TILES = {
     ),
     "middle": (_MIXED, _PACKED, _PLAIN, _LEAST),
     "small": (Tile((32, 32), 16, (16, 16), (8, 16, 16), 16, 0, 264, 1.8, 0.009, 2.8),),
+    "tiny": (),
     "cpu": (),
 }
 # Rows of the result from which on a copy of b costs less than reading it along k, where tiles are one fragment deep.

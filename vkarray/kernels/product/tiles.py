@@ -140,7 +140,7 @@ class Tile(NamedTuple):
 
 # By the registers of an invocation: the bytes of products of a step that they suffice for, of floating-point numbers of 32 bits
 # and of other types, whose products take more instructions. On an Intel Alchemist 64 x 64 by 4 x 8 spilled 72 registers 16 deep.
-STEP_BYTES = {"large": (4096, 4096), "middle": (4096, 4096), "small": (1024, 512)}
+STEP_BYTES = {"large": (4096, 4096), "middle": (4096, 4096), "small": (1024, 512), "tiny": (512, 256)}
 # In each table the row that should take least time is taken; the last one fits always. `cost` and `at_once` are figures of an
 # NVIDIA H200, `step` and `latency` of an H100 for float32.
 GPU_TILES = (
@@ -155,6 +155,7 @@ GPU_TILES = (
     Tile("product/matmul_tiled", (32, 32), (4, 4), 16, 8, 1320, 1.6, 0.065, 14.3),
     Tile("product/matmul_tiled", (32, 32), (4, 4), 8, 16, 1452, 1.7, 0.070, 15.0),
     Tile("product/matmul_tiled", (32, 32), (4, 2), 8, 8, 1452, 2.4, 0.100, 20.0),
+    Tile("product/matmul_tiled", (32, 32), (2, 2), 8, 8, 1452, 3.2, 0.150, 25.0),
     Tile("product/matmul_blocked", (4, 4), (4, 4), 2, 16, 1 << 17, 5.0, 0.0032, 20.0),
 )
 # CPU drivers: no shared memory; the larger the block in registers (and first-level cache), the fewer loads.

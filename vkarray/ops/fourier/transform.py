@@ -47,9 +47,9 @@ _LARGE_LINE, _LARGE_MIXED_LINE, _LINES_AHEAD, _MANY_GROUPS = 256, 512, 8, 1 << 1
 # Elements that an invocation holds at most, but for larger radices, by its registers and the bytes of an element. Memory is for 25:
 # VALUES in glsl/fft/shared.comp.
 _MOST_VALUES = 16
-_VALUES = {"large": {8: 16, 16: 16}, "middle": {8: 16, 16: 8}, "small": {8: 8, 16: 4}}
+_VALUES = {"large": {8: 16, 16: 16}, "middle": {8: 16, 16: 8}, "small": {8: 8, 16: 4}, "tiny": {8: 4, 16: 4}}
 # Invocations of a workgroup at most: with more, each has fewer registers where these are few.
-_GROUPS = {"large": 1024, "middle": 1024, "small": 256}
+_GROUPS = {"large": 1024, "middle": 1024, "small": 256, "tiny": 256}
 # Lines that larger radices than those of other kernels save so many exchanges that they are faster.
 _RADICES = {625: (25, 25), 3125: (25, 25, 5)}
 _MOST_RADICES = 5  # that glsl/fft/shared.comp has constants for

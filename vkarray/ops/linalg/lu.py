@@ -35,10 +35,11 @@ _STRIPS: dict[str, dict[int, tuple[tuple[int, int], ...]]] = {
     "large": {4: ((4, 16), (8, 8)), 8: ((4, 8), (8, 4)), 16: ((4, 4), (8, 2))},
     "middle": {4: ((4, 16), (8, 8)), 8: ((4, 8), (8, 4)), 16: ((4, 4), (8, 2))},
     "small": {4: ((4, 8), (8, 4)), 8: ((4, 4), (8, 2)), 16: ((4, 2),)},
+    "tiny": {4: ((2, 4), (4, 2), (8, 1)), 8: ((2, 2), (4, 1)), 16: ((2, 1),)},
 }
 _STRIP_FEATURES = {"subgroupArithmetic", "subgroupBallot"}
 # Of workgroups: with more invocations there are too few registers.
-_STRIP_SIZES = {"large": (64, 256, 512), "middle": (64, 256, 512), "small": (64, 256)}
+_STRIP_SIZES = {"large": (64, 256, 512), "middle": (64, 256, 512), "small": (64, 256), "tiny": (64, 256)}
 _SINGULAR = (
     "is singular: the pivot of column {} of its LU factorisation, counted from 1, is zero. Check vkarray.linalg.det, or "
     "solve a least-squares problem with vkarray.linalg.pinv"

@@ -27,6 +27,7 @@ _SIZES = {
     "large": (64, 128, 256, 512, 1024),
     "middle": (64, 128, 256, 512, 1024),
     "small": (64, 128, 256),
+    "tiny": (64, 128, 256),
     "cpu": (64, 256),
 }
 _ROWS = 16  # that an invocation has to itself before a GPU is given a larger workgroup
@@ -42,9 +43,10 @@ _STRIPS: dict[str, dict[int, tuple[tuple[int, int], ...]]] = {
     "large": {4: ((32, 8), (64, 8)), 8: ((16, 4),), 16: ((16, 4),)},
     "middle": {4: ((32, 4),), 8: ((16, 4),), 16: ((8, 2),)},
     "small": {4: ((16, 4),), 8: ((8, 2),), 16: ((4, 1),)},
+    "tiny": {4: ((8, 4),), 8: ((4, 2),), 16: ((4, 1),)},
 }
 # Of workgroups: with more invocations there are too few registers.
-_STRIP_SIZES = {"large": (128, 256, 512), "middle": (128, 256), "small": (128, 256)}
+_STRIP_SIZES = {"large": (128, 256, 512), "middle": (128, 256), "small": (128, 256), "tiny": (128, 256)}
 
 
 class Strip(NamedTuple):

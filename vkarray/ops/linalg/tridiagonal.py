@@ -23,7 +23,7 @@ _TEMPLATES = tuple(
 _REAL = (dtypes.float32, dtypes.float64)
 _LEAF = 32  # rows of the blocks to start from, at most; the shader has room for as many
 # Whether these blocks' eigenvectors are in shared memory, by registers.
-_SHARED_VECTORS = {"large": False, "middle": False, "small": True, "cpu": False}
+_SHARED_VECTORS = {"large": False, "middle": False, "small": True, "tiny": True, "cpu": False}
 _SIZE = 64  # of workgroups: there are few invocations, which are to spread over the device
 _STEPS = 100  # of the search for a root, which takes about five
 _TURNS = 56_000  # llvmpipe leaves a shader's loops after 65,535 turns in all
