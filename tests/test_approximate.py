@@ -46,7 +46,7 @@ CASES = {
     "vx_reciprocal": Case(vx.reciprocal, np.reciprocal, -5, 5),
     "vx_sqrt": Case(vx.sqrt, np.sqrt, 0, 1e6),
     "vx_pow": Case(lambda x: x**2.5, lambda x: x**2.5, 0, 60, of_power),
-    "vx_exp": Case(vx.exp, np.exp, -87, 88),
+    "vx_exp": Case(vx.exp, np.exp, -87.33, 88.722),
     "vx_exp2": Case(vx.exp2, np.exp2, -125, 127),
     "vx_log": Case(vx.log, np.log, 0, 4),
     "vx_log2": Case(vx.log2, np.log2, 0, 4),

@@ -44,14 +44,16 @@ float vx_approximate_exp2(float x) {
 // x = n log(2) + r, of which the device has the power. With fused products it takes less to make up for what x log2(e) was rounded by.
 float vx_approximate_exp(float x) {
     if (!VX_FUSED_MULTIPLY_ADD) {
+        // By 2^64 nearer to 1 first: it may be no normal number.
         vec3 r = vx_exp_reduce(x);
-        float usual = uintBitsToFloat(floatBitsToUint(exp2(r.x * 1.44269502)) + (floatBitsToUint(r.z) << 23));
-        return x > -87.0 && x < 88.7 ? usual : exp(x);
+        uint moved = floatBitsToUint(r.z + (x < 0.0 ? 64.0 : -64.0)) << 23;
+        float usual = uintBitsToFloat(floatBitsToUint(exp2(r.x * 1.44269502)) + moved) * (x < 0.0 ? 5.42101086e-20 : 1.84467441e19);
+        return abs(x) < 104.0 ? usual : exp(x);
     }
     precise float scaled = x * 1.44269502;
     float rest = fma(x, 1.33497e-8, fma(x, 1.44269502, -scaled) * 0.693147182);
     float power = exp2(scaled);
-    return abs(x) < 88.7 ? fma(power, rest, power) : power;
+    return abs(x) < 88.8 && power <= 3.40282347e38 ? fma(power, rest, power) : power;
 }
 
 // log(m) and 2^23 e of x = 2^e m for the bits of a positive normal x, m from 0.69 to 1.38: the terms of `vx_log_of_normal`, added up as they are.

@@ -142,6 +142,19 @@ def test_batches_grow_and_are_submitted_without_waiting(own_device):
     assert queue.completed == queue.serial
 
 
+def test_the_host_is_ahead_by_some_batches_at_most(own_device):
+    combine, queue = Combine(own_device), own_device.queue
+    a, b = upload(own_device, words(1 << 16)), upload(own_device, words(1 << 16))
+    own_device.await_pipelines()
+    target, most = own_device.allocate(4 << 16), 0
+    for _ in range(2000):
+        combine.run(a, b, target)
+        queue.progress.look()
+        most = max(most, sum(batch.serial > queue.completed for batch in queue.in_flight))
+    assert 0 < most <= queue.most_ahead
+    queue.wait_all()
+
+
 def test_batches_grow_though_the_device_is_idle_but_not_to_the_largest(own_device):
     combine, queue = Combine(own_device), own_device.queue
     a, b = upload(own_device, words(64)), upload(own_device, words(64))

@@ -42,6 +42,9 @@ BATCH_WORKGROUPS = 1 << 14
 # Where the device has done all before the next batch comes, it waits for the host, whom each batch costs time; but fewer commands
 # than otherwise, as it does the last batch alone.
 IDLE_BATCH, IDLE_WORKGROUPS = 64, 1 << 18
+# Batches that the device has not done, at most: with more, the host would be ahead by a time that nobody waits after Ctrl-C. While
+# one of them is waited for, the device still has the others.
+MOST_AHEAD = {"gpu": 32, "cpu": 2}
 CLOSING_SECONDS = 10.0  # at most, until threads that wait notice, which may run late where many others do
 PROBE_SECONDS = 1.0  # after so long a wait, and then this often, ask whether the device is lost
 
@@ -83,6 +86,8 @@ class Queue:
         self.workgroups = 0
         self.batch_limit, self.workgroup_limit = FIRST_BATCH, BATCH_WORKGROUPS
         self.idle = True  # the device had done all when somebody looked last
+        self.most_ahead = MOST_AHEAD[device.limits.kind]
+        self.ahead = False  # perhaps by more batches
         self.batches = self.barriers = 0
         self.timing_sinks: list[Sink] = list(timing.everywhere)
         queue = ffi.new("VkQueue*")
@@ -137,6 +142,8 @@ class Queue:
                     pieces = self._pieces(kernel, arguments, groups, reads, writes, seconds)
                 workgroups = max(workgroups, int(seconds * WORKGROUPS_A_SECOND))
             self._take(kernel, reads, writes, arguments, x, y, z, descriptors, note, workgroups, pieces)
+        if self.ahead:
+            self.fall_back()
 
     def repeat(self, what: Prepared, arguments: bytes, reads: Sequence[Buffer], writes: Sequence[Buffer]) -> None:
         """Take a dispatch that was prepared, with a block of arguments as packed by its plan."""
@@ -150,6 +157,8 @@ class Queue:
                 self.dispatch(what.kernel, arguments, what.groups, reads, writes)
             else:
                 self._take(what.kernel, reads, writes, arguments, what.x, what.y, what.z, None, None, what.workgroups)
+        if self.ahead:
+            self.fall_back()
 
     def _pieces(
         self, kernel: Kernel, arguments: bytes, groups: Groups, reads: Sequence[Buffer], writes: Sequence[Buffer],
@@ -321,6 +330,7 @@ class Queue:
             self.recorder.checker.submitted(recording.handle)
         self.submitted = serial if serial > self.submitted else self.submitted
         self.batches += 1
+        self.ahead = len(self.in_flight) > self.most_ahead
         if batch.signals:  # it is no work
             return
         most, most_workgroups = (IDLE_BATCH, IDLE_WORKGROUPS) if self.idle else (LARGEST_BATCH, LARGEST_WORKGROUPS)
@@ -355,12 +365,29 @@ class Queue:
         last = next((batch.steps[-1][0] for batch in reversed(self.todo) if batch.steps), self.submitted)
         return self.serial if max(last, self.submitted) <= self.progress.completed else self.progress.completed
 
+    def fall_back(self) -> None:
+        """Wait until the device has not more batches to do than the host may be ahead by."""
+        with self.gate:
+            self.ahead = False
+            self.retire()
+            left = [batch.serial for batch in self.in_flight if batch.serial > self.progress.completed]
+        if len(left) > self.most_ahead:
+            self._await(left[-self.most_ahead - 1])
+
     def wait(self, serial: int) -> None:
         """Return when the device has done all commands up to ``serial``. Other threads may use the queue meanwhile."""
         progress = self.progress
         if serial <= progress.completed:
             return
-        waiting = None
+        self._await(serial)
+        # Who waits for so many commands often waits for as many again: a GPU begins the last one at once.
+        count, self.waited = self.serial - self.waited, self.serial
+        self.batch_limit = FIRST_BATCH if count > FIRST_BATCH or self.device.limits.is_cpu else count or 1
+        if progress.completed >= self.submitted:
+            self.workgroup_limit = BATCH_WORKGROUPS
+
+    def _await(self, serial: int) -> None:
+        progress, waiting = self.progress, None
         begin = time.perf_counter_ns() if self.timing_sinks else 0
         try:
             while serial > progress.completed:
@@ -395,11 +422,6 @@ class Queue:
             waiting = None  # an error keeps the frames through which it came
             if begin:
                 timing.host(self, "wait", begin, until=serial)
-        # Who waited for so many commands often waits for as many again: a GPU begins the last one at once.
-        count, self.waited = self.serial - self.waited, self.serial
-        self.batch_limit = FIRST_BATCH if count > FIRST_BATCH or self.device.limits.is_cpu else count or 1
-        if progress.completed >= self.submitted:
-            self.workgroup_limit = BATCH_WORKGROUPS
 
     def _note(self, waiting: Waiting) -> None:
         """Count a wait as long as somebody holds it, without a destructor, in which Ctrl-C would strike."""

@@ -19,6 +19,10 @@ _SHAPE = (
     "Shapes cannot depend on values: write vkarray.where(mask, x, 0) for x[mask], and integers for a mask that is known, or end "
     "the function before this line and go on in another one"
 )
+_COUNT = (
+    "The length of a count depends on its values: write vkarray.histogram with bins and a range, or vkarray.add.at into zeros, or "
+    "end the function before this line and go on in another one"
+)
 _DIVIDE = "End the function before this line and go on in another one"
 _COMPARE = "Return what vkarray.isclose or vkarray.equal gives, and decide outside of the function"
 
@@ -31,10 +35,11 @@ _OF_CALLS: dict[str, str] = {
          "__reduce__", "__reduce_ex__", "save", "savez", "savez_compressed", "savetxt"), _RETURN,
     ),
     **dict.fromkeys(
-        ("getitem", "setitem", "nonzero", "flatnonzero", "argwhere", "compress", "extract", "place", "delete", "bincount",
+        ("getitem", "setitem", "nonzero", "flatnonzero", "argwhere", "compress", "extract", "place", "delete",
          "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values", "union1d", "intersect1d", "setdiff1d",
          "setxor1d", "trim_zeros"), _SHAPE,
     ),
+    "bincount": _COUNT,
     **dict.fromkeys(("svd", "svdvals", "eig", "eigvals", "pinv", "lstsq", "matrix_rank", "histogram"), _DIVIDE),
     **dict.fromkeys(("allclose", "array_equal", "array_equiv"), _COMPARE),
 }  # fmt: skip

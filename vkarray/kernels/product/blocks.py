@@ -71,7 +71,7 @@ def variants(device: Device) -> Iterator[Variant]:
 def _variants_of(source: DType, target: DType, device: Device) -> Iterator[Variant]:
     for tile in {*GPU_TILES, *CPU_TILES}:
         converted = source.bits == 16 and source.category == "real floating" and tile.template == "product/matmul_tiled"
-        if compute_itemsize(source) <= tile.itemsize and not converted:
+        if tile.takes(compute_itemsize(source)) and not converted:
             yield matmul_variant(tile, source, target, device)
             if tile.template == "product/matmul_blocked" and source.bits >= 32 and source.itemsize <= 8:
                 yield matmul_variant(tile, source, target, device, True)
@@ -114,7 +114,7 @@ def runs(tile: Tile, device: Device, dtype: DType) -> bool:
     itemsize, limits = compute_itemsize(dtype), device.limits
     plain = dtype.category == "real floating" and itemsize == 4
     return (
-        itemsize <= tile.itemsize
+        tile.takes(itemsize)
         and tile.shared_bytes(itemsize) <= limits.max_shared_memory_size
         # Invocations that share nothing run in workgroups of any size.
         and (tile.template != "product/matmul_tiled" or tile.workgroup_size <= limits.max_workgroup_invocations)

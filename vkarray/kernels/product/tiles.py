@@ -107,6 +107,7 @@ class Tile(NamedTuple):
     step: float = 0.0
     latency: float = 0.0
     peeled: bool = True  # of matmul_tiled: the last step is outside of the loop, which is better for long sums
+    narrowest: int = 4  # bytes of a compute type: of less, an invocation had less than a pack to load
 
     @property
     def label(self) -> str:
@@ -133,6 +134,10 @@ class Tile(NamedTuple):
         """Bytes of the products of an invocation in a step, which is written out."""
         return math.prod(self.block) * self.depth * itemsize if self.template == "product/matmul_tiled" else 0
 
+    def takes(self, itemsize: int) -> bool:
+        """Whether there is a shader of the row for a compute type of so many bytes."""
+        return self.narrowest <= itemsize <= self.itemsize
+
     def count(self, shape: Sequence[int]) -> int:
         """How many tiles cover a result of this shape."""
         return count(self.shape, shape)
@@ -140,7 +145,7 @@ class Tile(NamedTuple):
 
 # By the registers of an invocation: the bytes of products of a step that they suffice for, of floating-point numbers of 32 bits
 # and of other types, whose products take more instructions. On an Intel Alchemist 64 x 64 by 4 x 8 spilled 72 registers 16 deep.
-STEP_BYTES = {"large": (4096, 4096), "middle": (4096, 4096), "small": (1024, 512), "tiny": (512, 256)}
+STEP_BYTES = {"large": (4096, 4096), "middle": (4096, 4096), "small": (1024, 512), "tiny": (512, 512)}
 # In each table the row that should take least time is taken; the last one fits always. `cost` and `at_once` are figures of an
 # NVIDIA H200, `step` and `latency` of an H100 for float32.
 GPU_TILES = (
@@ -153,9 +158,8 @@ GPU_TILES = (
     Tile("product/matmul_tiled", (16, 64), (4, 4), 16, 8, 1452, 2.0, 0.071, 15.0),
     Tile("product/matmul_tiled", (64, 16), (4, 4), 16, 8, 1452, 2.0, 0.071, 15.0),
     Tile("product/matmul_tiled", (32, 32), (4, 4), 16, 8, 1320, 1.6, 0.065, 14.3),
+    Tile("product/matmul_tiled", (32, 32), (4, 2), 8, 8, 1452, 2.4, 0.100, 20.0, narrowest=8),
     Tile("product/matmul_tiled", (32, 32), (4, 4), 8, 16, 1452, 1.7, 0.070, 15.0),
-    Tile("product/matmul_tiled", (32, 32), (4, 2), 8, 8, 1452, 2.4, 0.100, 20.0),
-    Tile("product/matmul_tiled", (32, 32), (2, 2), 8, 8, 1452, 3.2, 0.150, 25.0),
     Tile("product/matmul_blocked", (4, 4), (4, 4), 2, 16, 1 << 17, 5.0, 0.0032, 20.0),
 )
 # CPU drivers: no shared memory; the larger the block in registers (and first-level cache), the fewer loads.

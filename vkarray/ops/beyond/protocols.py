@@ -12,7 +12,7 @@ from ...core.operators import EQUALITY, is_numpy_array
 # Functions that write values out as text or bytes: NumPy's own do that with the values on the host.
 _ON_THE_HOST = {
     "array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed", "format_float_positional",
-    "format_float_scientific", "result_type", "can_cast", "min_scalar_type", "common_type", "may_share_memory", "shares_memory",
+    "format_float_scientific", "result_type", "can_cast", "min_scalar_type", "common_type",
 }  # fmt: skip
 
 
