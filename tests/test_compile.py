@@ -185,6 +185,7 @@ READS: dict[str, tuple[Callable[[VkArray], Any], str]] = {
     "item": (lambda x: x[0, 0].item(), "number as an argument"), "NumPy": (lambda x: np.asarray(x), OUTSIDE),
     "text": (lambda x: f"{x}", OUTSIDE), "print": (lambda x: print(x), OUTSIDE), "nonzero": (lambda x: vx.nonzero(x), "mask"),
     "unique": (lambda x: vx.unique_values(x), "mask"), "mask": (lambda x: x[x > 0], "mask"),
+    "counts": (lambda x: vx.bincount(vx.astype(x[0], vx.int32), minlength=9), "vkarray.histogram"),
     "mask that is known": (lambda x: x[np.eye(5, 7, dtype=bool)], "mask that is known"),
     "index": (lambda x: [1, 2, 3][vx.argmax(x)], "number as an argument"),
     "slice": (lambda x: x[: vx.argmax(x)], "number as an argument"),

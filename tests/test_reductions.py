@@ -393,6 +393,8 @@ def test_empty():
             ValueError, match=f"^{name}: expected at least one element along the reduced axes, got shape"
         ):
             getattr(vx, name)(empty, axis=0)
+        with pytest.raises(ValueError, match="at least one element"):  # as NumPy, though there are no results either
+            getattr(vx, name)(vx.zeros((0, 0)), axis=0)
         assert getattr(vx, name)(empty, axis=1).shape == (0,)
 
 
