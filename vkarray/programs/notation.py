@@ -159,7 +159,7 @@ def told_values(array: VkArray) -> str:
 
 def _rows(values: Any) -> str:
     if values.ndim == 0:
-        return str(values.item())
+        return str(values[()])
     if values.ndim == 1:
-        return " ".join(str(one.item()) for one in values)
+        return " ".join(map(str, values))
     return "".join(f"[{_rows(one)}]" for one in values)
