@@ -24,7 +24,7 @@ goes on where it was interrupted. `./dev vendors --help` tells more.
 **Ordinary calls** are the kernels that some {calls} calls of ordinary sizes take on that chip, with their real constants. **The
 catalogue** is every kernel that the chip's features choose, with workgroups of 256. Where the table has a number of all, so many
 were chosen at random. Seconds are the processor's, in the driver's compiler. Registers and spills are in the driver's own units;
-PanVK tells neither.
+PanVK tells neither. V3DV counts arrays that stay in memory as spilled, too, such as the counts of a sort.
 
 """
 _MISSING = {
