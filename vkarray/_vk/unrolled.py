@@ -140,7 +140,7 @@ def _written_out(
             for number in range(len(found.values))
         ]
         for one, value in zip(rounds, found.values, strict=True):
-            known.update((load.words[2], value) for load in one if _is_load(load, found.counter))
+            known.update(dict.fromkeys(_loaded(one, found.counter), value))
         entries = [*(one[0].words[1] for one in rounds), body[found.end].words[1]]
         made = [instruction((2 << 16 | _BRANCH, entries[0]))]
         for one, after in zip(rounds, entries[1:], strict=True):
@@ -184,8 +184,14 @@ def _loop(body: list[Instruction], place: int, known: Mapping[int, int]) -> _Loo
     return _Loop(inside, counter, values, end)
 
 
-def _is_load(one: Instruction, variable: int) -> bool:
-    return one.opcode == _LOAD and one.words[3] == variable
+def _loaded(body: list[Instruction], variable: int) -> list[int]:
+    """What is loaded from a variable until it changes."""
+    until = itertools.takewhile(lambda one: not _stores(one, variable), body)
+    return [one.words[2] for one in until if one.opcode == _LOAD and one.words[3] == variable]
+
+
+def _stores(one: Instruction, variable: int) -> bool:
+    return one.opcode == _STORE and one.words[1] == variable
 
 
 def _step(
@@ -195,7 +201,7 @@ def _step(
     begin = max(at for at, one in enumerate(inside) if one.opcode == _LABEL)
     if inside[begin].words[1] != continued or inside[-1].words != (2 << 16 | _BRANCH, header):
         return 0, None
-    stores = [at for at in range(begin, len(inside)) if inside[at].opcode == _STORE and inside[at].words[1] == counter]
+    stores = [at for at in range(begin, len(inside)) if _stores(inside[at], counter)]
     if len(stores) != 1 or stores[0] - begin < 3:
         return 0, None
     load, made = (inside[at].words for at in range(stores[0] - 2, stores[0]))
@@ -211,7 +217,7 @@ def _start(before: list[Instruction], counter: int, known: Mapping[int, int]) ->
     for one in reversed(before):
         if one.opcode == _LABEL:
             return None
-        if one.opcode == _STORE and one.words[1] == counter:
+        if _stores(one, counter):
             return known.get(one.words[2])
     return None
 
