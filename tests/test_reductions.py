@@ -177,7 +177,7 @@ def evaluate(dtype) -> list[bytes]:
 
 @pytest.mark.parametrize("dtype", [vx.float32, vx.float16, vx.complex64], ids=str)
 def test_shared_memory_does_not_change_a_bit(dtype, device, monkeypatch):
-    """The kernels for GPUs and those for CPU drivers combine in the same order, however many lanes an invocation takes."""
+    """The kernels for GPUs and those for CPU drivers combine in the same order, however many lanes an invocation takes, and packs."""
     if device.limits.max_workgroup_invocations < 256:
         pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
     results = []
@@ -185,8 +185,10 @@ def test_shared_memory_does_not_change_a_bit(dtype, device, monkeypatch):
     cases = [(False, usual), (True, usual), (True, (1, usual[1]))]
     if dtype is vx.float32:
         cases.append((True, (1, dict.fromkeys(usual[1], (256, 256)))))
-    cases = [(*case, 16) for case in cases] + [(True, usual, 1)]
-    for shared, (many, groups), lean_from in cases:
+    registers = {device.limits.registers}
+    cases = [(*case, 16, set()) for case in cases] + [(True, usual, 1, set()), (True, usual, 1, registers)]
+    for shared, (many, groups), lean_from, single in cases:
+        monkeypatch.setattr(reduction_run, "TAKES_SINGLE_PACKS", single)
         monkeypatch.setitem(reduction_run._LEAN_FROM, device.limits.registers, lean_from)
         monkeypatch.setattr(reduction_run, "uses_shared_memory", lambda device, shared=shared: shared)
         monkeypatch.setattr(reduction_run, "_MANY_CHUNKS", many)

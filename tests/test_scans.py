@@ -146,7 +146,8 @@ def test_shared_memory_does_not_change_a_bit(dtype, enough, neighbours, kibibyte
 
 @pytest.mark.parametrize(("even", "kept"), [(False, 4), (True, 4), (True, 0)])
 @pytest.mark.parametrize("dtype", supported([vx.float32, vx.int8, vx.float64]), ids=str)
-def test_few_registers_do_not_change_a_bit(dtype, even, kept, device, monkeypatch):
+@pytest.mark.parametrize("registers", ["small", "tiny"])
+def test_few_registers_do_not_change_a_bit(registers, dtype, even, kept, device, monkeypatch):
     """Steps that are not loaded ahead of time; where all of a workgroup exchange elements at once, these lie evenly; elements
     of more than `kept` bytes stay in shared memory."""
     monkeypatch.setattr(scan, "uses_shared_memory", lambda device: False)
@@ -154,10 +155,10 @@ def test_few_registers_do_not_change_a_bit(dtype, even, kept, device, monkeypatc
     share_memory(device, monkeypatch)
     limits = device.limits
     monkeypatch.setattr(
-        device, "limits", dataclasses.replace(limits, registers="small", min_subgroup_size=limits.subgroup_size >> even)
+        device, "limits", dataclasses.replace(limits, registers=registers, min_subgroup_size=limits.subgroup_size >> even)
     )
     monkeypatch.setattr(scan, "_ENOUGH_CHUNKS", 1)
-    monkeypatch.setattr(scan, "_KEPT_BYTES", kept)
+    monkeypatch.setitem(scan._KEPT_BYTES, registers, kept)
     assert evaluate(dtype) == serial
 
 
