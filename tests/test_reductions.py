@@ -177,7 +177,7 @@ def evaluate(dtype) -> list[bytes]:
 
 @pytest.mark.parametrize("dtype", [vx.float32, vx.float16, vx.complex64], ids=str)
 def test_shared_memory_does_not_change_a_bit(dtype, device, monkeypatch):
-    """The kernels for GPUs and those for CPU drivers combine in the same order, however many lanes an invocation takes, and packs."""
+    """The kernels for GPUs and those for CPU drivers combine in the same order, whatever lanes and packs an invocation takes."""
     if device.limits.max_workgroup_invocations < 256:
         pytest.skip(f"{device.name}: maxComputeWorkGroupInvocations is below the 256 of the kernels with shared memory")
     results = []

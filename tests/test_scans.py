@@ -154,9 +154,8 @@ def test_few_registers_do_not_change_a_bit(registers, dtype, even, kept, device,
     serial = evaluate(dtype)
     share_memory(device, monkeypatch)
     limits = device.limits
-    monkeypatch.setattr(
-        device, "limits", dataclasses.replace(limits, registers=registers, min_subgroup_size=limits.subgroup_size >> even)
-    )
+    few = dataclasses.replace(limits, registers=registers, min_subgroup_size=limits.subgroup_size >> even)
+    monkeypatch.setattr(device, "limits", few)
     monkeypatch.setattr(scan, "_ENOUGH_CHUNKS", 1)
     monkeypatch.setitem(scan._KEPT_BYTES, registers, kept)
     assert evaluate(dtype) == serial
