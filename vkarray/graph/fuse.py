@@ -22,7 +22,7 @@ from .work import Kernel, OfRows, Reduced, Sums, Work
 # What may be computed where it is read rather than stored: up to a cost always, and up to another one where what is computed more
 # often than once costs less for each element than the memory takes, by the kind of device.
 AGAIN, ONCE = 6, 64
-_OFTEN = 18  # how often a kernel may have what is computed so, by the instructions that it may have
+LONGEST = expressions.INSTRUCTIONS // 18  # and of so many instructions at most, which a kernel may have often
 _SAVED = {"cpu": 8, "gpu": 28}
 
 
@@ -264,7 +264,7 @@ class Builder:
                 if before is not None and self._is_here(before, operand):
                     cost += self.again(before) or 0
                     self.lengths[number] += self.lengths[before]
-        return cost if self.lengths[number] <= expressions.most_instructions(result._device) // _OFTEN else None
+        return cost if self.lengths[number] <= LONGEST else None
 
     def _is_here(self, number: int, operand: VkArray) -> bool:
         """Whether an operand would be computed where it is read, too."""

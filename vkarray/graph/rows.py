@@ -67,9 +67,7 @@ def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> 
     reductions = sum(known.nodes[number].rows is not None for number in numbers)
     if reductions > row_program.REDUCTIONS or not is_possible(one, other, known, reductions + 1):
         return False
-    made = known.nodes[numbers[0]].made
-    most = expressions.INSTRUCTIONS if made is None else expressions.most_instructions(made._device)
-    if _reduced_length(numbers, members, known) > most // expressions.TIMES:
+    if _reduced_length(numbers, members, known) > expressions.INSTRUCTIONS // expressions.TIMES:
         return False
     one.rows, one.shape = geometry, geometry.shape
     merge(one, other, of)

@@ -56,18 +56,12 @@ def cost(operation: Operation | None) -> int:
 # Drivers write the function of an operation out wherever it is called, and take about a second for this many instructions. Where a
 # kernel computes elements side by side, those of CPUs take it for fewer, and for a loop as long as for so many instructions.
 INSTRUCTIONS = 1 << 17
-_INSTRUCTIONS_OF_TINY = 1 << 12
 SIDE_BY_SIDE = {
-    **dict.fromkeys(("large", "middle", "small"), INSTRUCTIONS), "tiny": _INSTRUCTIONS_OF_TINY, "cpu": 5 << 13
+    **dict.fromkeys(("large", "middle", "small"), INSTRUCTIONS), "tiny": 1 << 13, "cpu": 5 << 13
 }  # fmt: skip
 LOOP = {"gpu": 0, "cpu": 1792}
 TIMES = 22  # that a kernel which reduces calls what computes its elements: each element of a pack has a call of its own
 _FEW = 50  # instructions of what calls no library
-
-
-def most_instructions(device: Device) -> int:
-    """How many instructions a kernel may have that links functions in, by the registers of an invocation."""
-    return _INSTRUCTIONS_OF_TINY if device.limits.registers == "tiny" else INSTRUCTIONS
 
 
 @functools.cache
