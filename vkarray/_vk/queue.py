@@ -44,7 +44,7 @@ BATCH_WORKGROUPS = 1 << 14
 IDLE_BATCH, IDLE_WORKGROUPS = 64, 1 << 18
 # Batches that the device has not done, at most: with more, the host would be ahead by a time that nobody waits after Ctrl-C. While
 # one of them is waited for, the device still has the others.
-MOST_AHEAD = {"gpu": 32, "cpu": 2}
+MOST_AHEAD = {"gpu": 8, "cpu": 2}
 CLOSING_SECONDS = 10.0  # at most, until threads that wait notice, which may run late where many others do
 PROBE_SECONDS = 1.0  # after so long a wait, and then this often, ask whether the device is lost
 
