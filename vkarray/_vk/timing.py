@@ -169,6 +169,7 @@ def timestamps(device: Device) -> Iterator[list[tuple[str, float]]]:
         device.queue.timing_sinks.append(sink)
         yield times
         device.synchronize()
+        device.queue.wait_all()  # what the driver has not done with is not told yet
         times += [sink.found[serial] for serial in sorted(sink.found)]
     finally:
         remove(device.queue, sink)

@@ -305,6 +305,7 @@ def _awaited(track: Track) -> VkArrayError | None:
     """What is wrong with a device, once it has done all."""
     try:
         track.device.synchronize()
+        track.device.queue.wait_all()  # what the driver has not done with is not told yet
     except VkArrayError as problem:
         return problem
     return None
