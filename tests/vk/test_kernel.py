@@ -160,7 +160,7 @@ void main() {{ s[0] = 1.0; }}
 
 def test_length_that_cannot_be_evaluated_is_an_error_not_a_guess(monkeypatch):
     code = compile_glsl(FILL)
-    monkeypatch.setattr(spirv, "_OPERATIONS", {})
+    monkeypatch.setattr(spirv, "OPERATIONS", {})
     with pytest.raises(ShaderError, match=r"Kernel fill: the length of an array is a specialization constant computed"):
         spirv.read(code, "fill", {})
 

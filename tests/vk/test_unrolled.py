@@ -17,6 +17,7 @@ import vkarray as vx
 from vkarray import configuration
 from vkarray._vk import kernel as kernel_module
 from vkarray._vk import ready, unrolled
+from vkarray.command import catalogue
 from vkarray.errors import VulkanError
 from vkarray.shaders.module import instructions, words_of
 
@@ -146,6 +147,14 @@ def test_functions_that_nothing_calls_are_left_out() -> None:
     )
     functions = [opcode for opcode, _ in instructions(unrolled.unrolled(words, "it", {1: 4}), "it") if opcode == 54]
     assert len(functions) == 2, "one for the number, which both calls share, and main"
+
+
+def test_kernels_that_stay_as_they_are_exist() -> None:
+    """They are told by what their names contain."""
+    device = vx.asarray(0).device
+    labels = {variant.label for family in catalogue.FAMILIES for variant in family(device)}
+    for part in unrolled.ENDLESS:
+        assert any(part in label for label in labels), part
 
 
 def test_where_the_driver_fails_the_loops_stay(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,7 +143,7 @@ class Queue:
                 workgroups = max(workgroups, int(seconds * WORKGROUPS_A_SECOND))
             self._take(kernel, reads, writes, arguments, x, y, z, descriptors, note, workgroups, pieces)
         if self.ahead:
-            self.fall_back()
+            self._fall_back()
 
     def repeat(self, what: Prepared, arguments: bytes, reads: Sequence[Buffer], writes: Sequence[Buffer]) -> None:
         """Take a dispatch that was prepared, with a block of arguments as packed by its plan."""
@@ -158,7 +158,7 @@ class Queue:
             else:
                 self._take(what.kernel, reads, writes, arguments, what.x, what.y, what.z, None, None, what.workgroups)
         if self.ahead:
-            self.fall_back()
+            self._fall_back()
 
     def _pieces(
         self, kernel: Kernel, arguments: bytes, groups: Groups, reads: Sequence[Buffer], writes: Sequence[Buffer],
@@ -365,7 +365,7 @@ class Queue:
         last = next((batch.steps[-1][0] for batch in reversed(self.todo) if batch.steps), self.submitted)
         return self.serial if max(last, self.submitted) <= self.progress.completed else self.progress.completed
 
-    def fall_back(self) -> None:
+    def _fall_back(self) -> None:
         """Wait until the device has not more batches to do than the host may be ahead by."""
         with self.gate:
             self.ahead = False
@@ -387,6 +387,7 @@ class Queue:
             self.workgroup_limit = BATCH_WORKGROUPS
 
     def _await(self, serial: int) -> None:
+        """The waiting itself, from which nothing is learnt about what comes next."""
         progress, waiting = self.progress, None
         begin = time.perf_counter_ns() if self.timing_sinks else 0
         try:

@@ -93,8 +93,8 @@ def _quotient(a: int, b: int) -> int:
     return (abs(a) // abs(b)) * (1 if (a < 0) == (b < 0) else -1) if b else 0
 
 
-# OpSpecConstantOp on integers and booleans of 32 bits: opcode -> function of the unsigned operands.
-_OPERATIONS: dict[int, Callable[..., int]] = {
+# Operations on integers and booleans of 32 bits: opcode -> function of the unsigned operands.
+OPERATIONS: dict[int, Callable[..., int]] = {
     113: lambda a: a,  # OpUConvert
     114: lambda a: a,  # OpSConvert
     126: lambda a: -a,
@@ -216,8 +216,8 @@ class _Reader:
         elif opcode == 52:  # OpSpecConstantOp
             if o[2] == _COMPOSITE_EXTRACT:
                 self._extract(o[1], o[3], o[4:])
-            elif o[2] in _OPERATIONS and all(operand in self.constants for operand in o[3:]):
-                self.constants[o[1]] = _OPERATIONS[o[2]](*(self.constants[part] for part in o[3:])) & 0xFFFFFFFF
+            elif o[2] in OPERATIONS and all(operand in self.constants for operand in o[3:]):
+                self.constants[o[1]] = OPERATIONS[o[2]](*(self.constants[part] for part in o[3:])) & 0xFFFFFFFF
 
     def _extract(self, result: int, composite: int, indices: tuple[int, ...]) -> None:
         for index in indices:

@@ -168,11 +168,16 @@ def timestamps(device: Device) -> Iterator[list[tuple[str, float]]]:
     try:
         device.queue.timing_sinks.append(sink)
         yield times
-        device.synchronize()
-        device.queue.wait_all()  # what the driver has not done with is not told yet
+        await_times(device)
         times += [sink.found[serial] for serial in sorted(sink.found)]
     finally:
         remove(device.queue, sink)
+
+
+def await_times(device: Device) -> None:
+    """Return when the times of all work given to the device so far are told, and raise what is wrong with it."""
+    device.synchronize()
+    device.queue.wait_all()  # what the driver has not done with is not told yet
 
 
 def remove(queue: Queue, sink: Sink) -> None:

@@ -9,8 +9,7 @@ Numbers are those of the SPIR-V specification 1.6, section 3.
 from __future__ import annotations
 
 import itertools
-import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ..shaders.module import HEADER_WORDS, instructions
@@ -25,17 +24,10 @@ _LOAD, _STORE, _DECORATE, _PHI = 61, 62, 71, 245
 _LOOP_MERGE, _LABEL, _BRANCH, _CONDITIONAL = 246, 248, 249, 250
 _ADD, _SUBTRACT = 128, 130
 _UNROLL = 1  # among the controls of a loop
-# How a counter is compared: opcode -> of unsigned numbers, of signed ones.
-_COMPARISONS: dict[int, Callable[[int, int], bool]] = {
-    171: operator.ne, 172: operator.gt, 174: operator.ge, 176: operator.lt, 178: operator.le,
-    173: operator.gt, 175: operator.ge, 177: operator.lt, 179: operator.le,
-}  # fmt: skip
-_SIGNED = frozenset((173, 175, 177, 179))
-# Operations of which results are known where both operands are: integers of 32 bits, division of unsigned ones.
-_KNOWN: dict[int, Callable[[int, int], int]] = {
-    _ADD: operator.add, _SUBTRACT: operator.sub, 132: operator.mul, 134: operator.floordiv, 137: operator.mod,
-}  # fmt: skip
+_COMPARISONS = range(171, 180)  # how a counter is compared, of unsigned and of signed numbers
+# Operations on integers of 32 bits of which results are known where both operands are.
 _DIVISIONS = frozenset((134, 137))
+_KNOWN = frozenset((_ADD, _SUBTRACT, 132)) | _DIVISIONS
 # What has more rounds or words when written out stays a loop, and a module that would have more words stays as it is: compiling
 # takes long.
 ROUNDS, LONGEST, LARGEST = 64, 30_000, 1 << 16
@@ -106,7 +98,7 @@ def _results(body: list[Instruction], known: Mapping[int, int], integers: set[in
             continue
         first, second = (found.get(operand, known.get(operand)) for operand in one.words[3:5])
         if first is not None and second is not None and (second or one.opcode not in _DIVISIONS):
-            found[one.words[2]] = _KNOWN[one.opcode](first & 0xFFFFFFFF, second & 0xFFFFFFFF) & 0xFFFFFFFF
+            found[one.words[2]] = spirv.OPERATIONS[one.opcode](first & 0xFFFFFFFF, second & 0xFFFFFFFF) & 0xFFFFFFFF
     return found
 
 
@@ -251,14 +243,9 @@ def _is_closed(
 
 def _values(start: int, step: int, comparison: int, limit: int) -> list[int] | None:
     """What the counter of a loop is in each round; None for too many."""
-
-    def number(value: int) -> int:
-        value &= 0xFFFFFFFF
-        return value - (1 << 32) if comparison in _SIGNED and value >> 31 else value
-
-    compare, limit, values = _COMPARISONS[comparison], number(limit), []
-    while compare(number(start), limit):
-        values.append(start & 0xFFFFFFFF)
+    goes_on, values = spirv.OPERATIONS[comparison], []
+    while goes_on(value := start & 0xFFFFFFFF, limit & 0xFFFFFFFF):
+        values.append(value)
         start += step
         if len(values) > ROUNDS:
             return None

@@ -245,13 +245,13 @@ class Reduction:
         types = (x._dtype, state, result_dtype or standard)
         for dtype in types:
             check_supported(dtype, x._device, self.name)
-        shape = tuple(size for axis, size in enumerate(x._shape) if axis not in axes)
-        takes = out is not None and out._shape == shape and out._dtype is types[2] and _may_be_written(out, x)
-        result = out if takes and out is not None else empty(shape, types[2], x._device)
         if self.empty is None and any(x._shape[axis] == 0 for axis in axes):
             raise ValueError(
                 f"{self.name}: expected at least one element along the reduced axes, got shape {x._shape}. Check the shape first."
             )
+        shape = tuple(size for axis, size in enumerate(x._shape) if axis not in axes)
+        takes = out is not None and out._shape == shape and out._dtype is types[2] and _may_be_written(out, x)
+        result = out if takes and out is not None else empty(shape, types[2], x._device)
         if math.prod(shape) == 0:
             return result
         if 0 in x._shape:

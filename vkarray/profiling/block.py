@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .._vk.device import ask_for_times, ask_no_more
-from .._vk.timing import Sink, Times
+from .._vk.timing import Sink, Times, await_times
 from ..errors import VkArrayError
 from . import table, work
 from .calls import CALLS, PACKAGE, Call
@@ -304,8 +304,7 @@ def profile(path: str | os.PathLike[str] | None = None) -> Profile:
 def _awaited(track: Track) -> VkArrayError | None:
     """What is wrong with a device, once it has done all."""
     try:
-        track.device.synchronize()
-        track.device.queue.wait_all()  # what the driver has not done with is not told yet
+        await_times(track.device)
     except VkArrayError as problem:
         return problem
     return None
