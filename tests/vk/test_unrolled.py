@@ -71,9 +71,15 @@ def test_written_out_loops_give_the_same_bits(name: str, monkeypatch: pytest.Mon
         with configuration.config(profile=("v3d",)):
             given = vx.asarray(x)
             results.append(np.asarray(PROGRAMS[name](given)))
+            is_cpu = given.device.limits.is_cpu
             given.device.close()
     assert results[0].tobytes() == results[1].tobytes()
-    assert sum(loops(before) for before, _ in made) > sum(loops(after) for _, after in made), "no loop was written out"
+    assert made, "no kernel went through"
+    # A profile on top of a GPU takes the kernels of GPUs, and their sort has no loop that can be written out.
+    if name != "a sort" or is_cpu:
+        assert sum(loops(before) for before, _ in made) > sum(loops(after) for _, after in made), (
+            "no loop was written out"
+        )
     for _, after in made:
         assert not complaint(after, tmp_path)
 
