@@ -421,7 +421,7 @@ def test_a_function_runs_as_it_is_where_the_driver_cannot_make_its_kernel(device
     x, y = array(seed=1), array(seed=2)
     wanted = seen(function(x, y))
     compiled = vx.compile(function)
-    with faults.inject(-13, "vkCreateComputePipelines"):  # VK_ERROR_UNKNOWN
+    with faults.inject(-13, "vkCreateComputePipelines", repeat=True):  # VK_ERROR_UNKNOWN
         if aside:  # a thread has tried before
             monkeypatch.setattr(type(x.device), "makes_aside", lambda device: True)
             monkeypatch.setattr(x.device.functions_aside, "vkCreateComputePipelines", raising)

@@ -97,12 +97,10 @@ class Bench:
         self.worker = Worker(system, self.chip, self.log)
         self.device = self.worker.device
         (self.folder / "device.json").write_text(json.dumps(self.device, indent=1))
-        # Where modules are not made as they are, what makes them tells pipelines from others, too.
-        self.rules = f" {ready.rules()}" if self.device["limits"]["rolled_loops"] else ""
 
     def key(self, item: Item) -> str:
-        """What tells a pipeline of the chip from others."""
-        return identity(item) + self.rules
+        """What tells a pipeline of the chip from others: with it, what makes modules ready for a driver."""
+        return f"{identity(item)} {ready.rules()}"
 
     def compile(self, items: Iterable[Item], until: float) -> list[Item]:
         """Make pipelines until a time; those that are made."""

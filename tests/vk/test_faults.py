@@ -167,7 +167,7 @@ def test_batch_that_cannot_be_submitted_stays_until_it_can(own_device, function)
 
 def test_kernel_that_the_driver_refuses(own_device):
     with (
-        faults.inject(INITIALIZATION_FAILED, "vkCreateComputePipelines"),
+        faults.inject(INITIALIZATION_FAILED, "vkCreateComputePipelines", repeat=True),
         pytest.raises(VulkanError, match="vkCreateComputePipelines failed with VK_ERROR_INITIALIZATION_FAILED"),
     ):
         Combine(own_device)

@@ -5,7 +5,7 @@ import struct
 from types import SimpleNamespace
 
 import pytest
-from test_cpu_modules import LINES
+from test_dead_code import LINES
 from vulkan_program import COMBINE, compile_glsl
 
 from vkarray import configuration

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..cache import DiskCache
 from ..shaders import module as layout
-from . import cpu_modules, features, fields, known_arguments, spirv, unrolled
+from . import cpu_modules, dead_code, features, fields, known_arguments, spirv, unrolled
 from .fields import Field
 
 if TYPE_CHECKING:
@@ -79,12 +79,10 @@ def _made(
     for one, capability in features.ARITHMETIC_OF_CONTROLS.items():
         known[one] &= 32 in wanted.get(capability, ())
     constants = (*specialization, *((number, known[one]) for one, number in features.ARITHMETIC.items()))
-    behind = bool(module.arguments) and is_cpu
-    if behind or rolled:
-        words = cpu_modules.without_dead_code(words, name, dict(constants))
+    words = dead_code.without_dead_code(words, name, dict(constants))
     if rolled:
         words = unrolled.unrolled(words, name, dict(constants))
-    if behind:
+    if is_cpu and module.arguments:
         words = cpu_modules.behind_push_constant(words, name)
     module.words = ()
     return Ready(module, struct.pack(f"<{len(words)}I", *words), constants)
@@ -138,6 +136,7 @@ def rules() -> str:
     files = [
         spirv.__file__,
         cpu_modules.__file__,
+        dead_code.__file__,
         unrolled.__file__,
         known_arguments.__file__,
         features.__file__,

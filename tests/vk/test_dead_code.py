@@ -1,4 +1,4 @@
-"""What drivers of CPUs get of a module: no code that the constants rule out, arguments behind a push constant, the same results."""
+"""What drivers get of a module: no code that the constants rule out, on CPUs arguments behind a push constant; the same results."""
 
 import itertools
 import shutil
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from vulkan_program import HEAD, compile_glsl, download, upload
 
-from vkarray._vk import cpu_modules, spirv
+from vkarray._vk import cpu_modules, dead_code, spirv
 from vkarray.shaders.module import instructions, words_of
 
 LINES = f"""{HEAD}
@@ -68,7 +68,7 @@ def test_results_stay(device, name):
     for code, constants, expected in specialized(name):
         module = spirv.read(code, name, constants)
         words = module.words
-        left = cpu_modules.without_dead_code(words, name, constants)
+        left = dead_code.without_dead_code(words, name, constants)
         kernel = device.kernel(struct.pack(f"<{len(left)}I", *left), name, tuple(constants.items()))
         target = upload(device, np.zeros_like(WORDS))
         device.dispatch(kernel, struct.pack("<2Q", a.address, target.address), (1, 1, 1), [a], [target])
@@ -81,8 +81,8 @@ def test_nothing_is_left_that_never_runs(name):
     sizes = set()
     for code, constants, _ in specialized(name):
         words = words_of(code, name)
-        left = cpu_modules.without_dead_code(words, name, constants)
-        assert cpu_modules.without_dead_code(left, name, constants) == left
+        left = dead_code.without_dead_code(words, name, constants)
+        assert dead_code.without_dead_code(left, name, constants) == left
         known = spirv.constants(words, name, constants)
         opcodes = list(instructions(left, name))
         decided = [
@@ -103,7 +103,7 @@ def test_nothing_is_left_that_never_runs(name):
 def test_modules_stay_valid(name, tmp_path):
     path = tmp_path / "kernel.spv"
     for code, constants, _ in specialized(name):
-        left = cpu_modules.without_dead_code(words_of(code, name), name, constants)
+        left = dead_code.without_dead_code(words_of(code, name), name, constants)
         made = cpu_modules.behind_push_constant(left, name)
         assert spirv.read(struct.pack(f"<{len(made)}I", *made), name, constants).push_constant_bytes == 4
         path.write_bytes(struct.pack(f"<{len(made)}I", *made))
