@@ -106,19 +106,32 @@ class _Linked(fused.Linked):
             for number, (value, dtype) in enumerate(self.expression.results)
             if self.form.whole[number]
         ]
+        elements, ways = self._ways()
         body = self.linker.body("element")
-        index = body.load(self.unsigned, body.parameters[0])
-        values = self._of_element(body, index, [value for _, value, _ in results], {})
-        for number, value, dtype in results:
-            self._store_at(body, number, index, values[value], dtype)
+        if elements:
+            index = body.load(self.unsigned, body.parameters[0])
+            values = self._of_element(body, index, [value for _, value, _ in results], {})
+            for number, value, dtype in results:
+                self._store_at(body, number, index, values[value], dtype)
         body.end()
-        ways = [("pack", 1, 0), ("batch", BATCH, self.form.members), ("kept_packs", self.form.packs, _LANES)]
-        for name, count, apart in ways:
+        for name, (count, apart) in ways.items():
             body = self.linker.body(name)
-            if self.form.vector > 1 and results and count:
+            if results and count:
                 self._packs_of_results(body, results, count, apart, self.kept if name == "kept_packs" else {})
             body.end()
         return self.linker.module()
+
+    def _ways(self) -> tuple[bool, dict[str, tuple[int, int]]]:
+        """Whether the shell computes results of single elements; by its function, of how many packs at once, and how far apart."""
+        form = self.form
+        packs = form.length // form.vector if form.vector > 1 else 0
+        if form.packs:
+            return False, {"pack": (0, 0), "batch": (0, 0), "kept_packs": (form.packs, _LANES)}
+        varies = form.vector > 1 and not form.length
+        single = int(varies or packs % (BATCH * form.members) > 0)
+        batch = BATCH * (varies or packs > (BATCH - 1) * form.members)
+        elements = varies or not packs or form.length % form.vector > 0
+        return elements, {"pack": (single, 0), "batch": (batch, form.members), "kept_packs": (0, 0)}
 
     # -- what is of a row
 
