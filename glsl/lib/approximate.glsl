@@ -174,6 +174,7 @@ float vx_approximate_acos(float x) {
 }
 
 #define vx_divide vx_approximate_divide
+#define vx_divide_float16 vx_approximate_divide
 #define vx_reciprocal vx_approximate_reciprocal
 #define vx_equal vx_approximate_equal
 #define vx_less vx_approximate_less

@@ -61,6 +61,12 @@ float by_bits(float a) {
     }
     return vx_is_zero(a) || bits == 0x7F800000u ? a : VX_FLOAT32_NAN;
 }
+float float16_of(uint bits) { return vx_float16_from_bits_by_integers(bits & 0xFFFFu); }
+// The number of float16 next to a product with what lies half way between two of its numbers.
+float float16_by_half_way(uint factor, uint bits) {
+    float half_way = 0.5 * (float16_of(bits) + float16_of(bits + 1u));
+    return float16_of(vx_float16_to_bits_by_integers(float16_of(factor) * half_way));
+}
 float half_of(uint bits) { return uintBitsToFloat(bits | 0x40000000u); }
 uint mixed(uint x) {
     x = (x ^ x >> 16) * 0x7feb352du;
@@ -101,21 +107,38 @@ void main() {
 PAIRS["keepsSubnormals"] = PAIRS["keepsNaN"]
 
 
+def compare(name, device, integers, rounds=8):
+    """Assert that what a device makes of a and b is what integers make of them."""
+    kernel = vx.kernel(SOURCE.replace("DEVICE", device).replace("INTEGERS", integers), name=name)
+    found = vx.zeros(17, dtype=vx.uint32)
+    for seed in range(rounds):
+        kernel(found, groups=(1024, 1, 1), seed=seed)
+    count, *words = np.asarray(found).tolist()
+    assert count == 0, (
+        f"{device} differs from {integers} for {count} of {rounds * 1024 * 256} pairs: a, b, got, expected "
+        f"{[f'{word:08x}' for word in words[:4]]}"
+    )
+
+
 @pytest.mark.parametrize("name", features.ARITHMETIC)
 def test_what_is_taken_for_exact_is_exact(name):
     features_here = vx.asarray(0.0).device.features
     if name not in features_here:
         pytest.skip(f"this driver is not known for {name}, so no kernel relies on it")
     for device, integers in PAIRS[name]:
-        kernel = vx.kernel(SOURCE.replace("DEVICE", device).replace("INTEGERS", integers), name=name)
-        found = vx.zeros(17, dtype=vx.uint32)
-        for seed in range(8):
-            kernel(found, groups=(1024, 1, 1), seed=seed)
-        count, *words = np.asarray(found).tolist()
-        assert count == 0, (
-            f"{device} differs from {integers} for {count} of {8 * 1024 * 256} pairs: a, b, got, expected "
-            f"{[f'{word:08x}' for word in words[:4]]}"
-        )
+        compare(name, device, integers)
+
+
+@pytest.mark.parametrize("kind", ["any numbers", "a quotient near to where rounding changes"])
+def test_quotients_of_float16_need_products_alone(kind):
+    left = "float16_of(x)" if kind == "any numbers" else "float16_by_half_way(y, x)"
+    quotient = "half_of(vx_float16_to_bits_by_integers({}({}, {})))"
+    compare(
+        "float16",
+        quotient.format("vx_divide_float16_by_products", left, "float16_of(y)"),
+        quotient.format("vx_divide_by_integers", left, "float16_of(y)"),
+        32,
+    )
 
 
 def test_every_fact_has_a_pair_to_compare():

@@ -44,7 +44,7 @@ INPUT_FIELDS, RESULT_FIELDS = (
 
 # The functions that glsl/lib/approximate.glsl has. Those of networks (glsl/lib/pointwise.glsl) call them.
 _APPROXIMATE = re.compile(
-    r"\bvx_(divide|reciprocal|equal|less|less_equal|sqrt|pow|exp2?|log(2|10|1p)?|tanh|sin|cos|asin|acos)\b"
+    r"\bvx_(divide(_float16)?|reciprocal|equal|less|less_equal|sqrt|pow|exp2?|log(2|10|1p)?|tanh|sin|cos|asin|acos)\b"
 )
 _NETWORKS = "/pointwise"
 

@@ -36,8 +36,9 @@ subtract = binary("subtract", "numeric", "a - b", "The difference of each pair o
 multiply = binary("multiply", "numeric", {"complex floating": "vx_multiply(a, b)", "bool": "a && b", "else": "a * b"},
                   "The product of each pair of elements (of bools: both).", library="arithmetic",
                   booleans=dtypes.bool_)  # fmt: skip
-divide = binary("divide", "floating-point", "vx_divide(a, b)", "The quotient of each pair of elements, correctly rounded.",
-                library="arithmetic", integers="float64")  # fmt: skip
+divide = binary("divide", "floating-point", {"float16": "vx_divide_float16(a, b)", "else": "vx_divide(a, b)"},
+                "The quotient of each pair of elements, correctly rounded.", library="arithmetic",
+                integers="float64")  # fmt: skip
 floor_divide = binary("floor_divide", "real numeric", "vx_floor_divide(a, b)",
                       "The quotient of each pair rounded to the next lower integer (integer x // 0 is 0, as in NumPy).",
                       library="arithmetic", booleans=dtypes.int8)  # fmt: skip
@@ -81,7 +82,8 @@ _UNIT = "a == T(1) || a == T(-1) ? a : "
 reciprocal = unary("reciprocal", "numeric", {
     # NumPy's integers: those of 1 / 0, which it leaves to the processor, are x86's.
     "int32": f"{_UNIT}a == T(0) ? T(1) << 31 : T(0)", "int64": f"{_UNIT}a == T(0) ? T(1) << 63 : T(0)",
-    "signed integer": f"{_UNIT}T(0)", "unsigned integer": "a == T(1) ? a : T(0)", "else": "vx_reciprocal(a)",
+    "signed integer": f"{_UNIT}T(0)", "unsigned integer": "a == T(1) ? a : T(0)",
+    "float16": "vx_divide_float16(1.0, a)", "else": "vx_reciprocal(a)",
 }, "1 / x of each element; its integer part for integers.", library="arithmetic", booleans=dtypes.int8)  # fmt: skip
 maximum = binary("maximum", "real numeric", {"bool": "a || b", "else": "vx_maximum(a, b)"},
                  "The larger of each pair; NaN if either is. Complex numbers are ordered as by `less`.",

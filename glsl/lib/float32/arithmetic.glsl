@@ -171,6 +171,27 @@ float vx_divide(float a, float b) {
     return vx_divide_by_integers(a, b);
 }
 
+// a / b of numbers of float16, so near that float16 rounds it right. The first 12 bits of the quotient leave an exact rest. A quotient of
+// numbers of 11 bits is where rounding changes, and then has 12 bits, or is further from there than 2^-23 times itself.
+float vx_divide_float16_by_products(float a, float b) {
+    float dividend = uintBitsToFloat(vx_magnitude_bits(a)), divisor = uintBitsToFloat(vx_magnitude_bits(b));
+    uint sign = vx_sign_bits(a) ^ vx_sign_bits(b);
+    precise float reciprocal = 1.0 / divisor;
+    precise float estimate = dividend * reciprocal;
+    float head = uintBitsToFloat(floatBitsToUint(estimate) & 0xFFFFF000u);
+    precise float rest = dividend - head * divisor;
+    precise float quotient = head + rest * reciprocal;
+    float result = uintBitsToFloat(floatBitsToUint(quotient) | sign);
+    if (vx_is_special_division(a, b)) {
+        result = vx_divide_special(a, b, sign);
+    }
+    return result;
+}
+
+float vx_divide_float16(float a, float b) {
+    return VX_EXACT_DIVISION ? vx_divide(a, b) : vx_divide_float16_by_products(a, b);
+}
+
 float vx_reciprocal(float x) {
     return vx_divide(1.0, x);
 }
