@@ -185,6 +185,13 @@ def test_first_calls_are_measured_in_processes_of_their_own(tmp_path) -> None:
     assert not examples.is_right("exp", np.ones(100), 100)
 
 
+def test_every_name_is_found_in_a_list() -> None:
+    known = [*(name for chapter in bench.CHAPTERS for name in names(chapter)), "sum all"]
+    assert any("," in name for name in known)
+    assert work.listed(", ".join(known), known) == known
+    assert work.listed("sum, nonsense,add", known) == ["sum", "nonsense", "add"]
+
+
 def test_only(tmp_path, capsys) -> None:
     found = run(tmp_path, "--only", "sum all,add,cholesky")
     assert [row["work"] for row in found["rows"]] == ["add", "sum all", "cholesky 4", "cholesky 8"]

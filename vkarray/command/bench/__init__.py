@@ -38,7 +38,7 @@ from . import (
     start,
 )
 from .measure import Measurement, Result
-from .work import Goal, Sizes, Work
+from .work import Goal, Sizes, Work, listed
 
 CHAPTERS: dict[str, Callable[[Sizes], Iterable[Work]]] = {
     "elementwise": elementwise.works,
@@ -171,12 +171,12 @@ def _chosen(only: str | None, sizes: Sizes) -> dict[str, list[Any]] | None:
     everything[START] = list(start.GOALS)
     if only is None:
         return everything
-    wanted = [name.strip() for name in only.split(",")]
 
     def name_of(work: Any) -> str:
         return work if isinstance(work, str) else work.name
 
     names = [name_of(work) for works in everything.values() for work in works]
+    wanted = listed(only, names)
 
     def asked(chapter: str, name: str) -> bool:
         return any(word in (name, chapter) or (word not in names and name.startswith(word)) for word in wanted)

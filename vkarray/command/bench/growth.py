@@ -13,7 +13,7 @@ import numpy as np
 from ..libraries import Library
 from . import chart, indexing, products, programs, reductions
 from .measure import Measurement
-from .work import Values, Work, of_rows
+from .work import Values, Work, listed, of_rows
 
 # Elements of the largest arrays, and rows and columns of the largest matrix, by the kind of device.
 LARGEST = {"gpu": (1 << 30, 8192), "cpu": (1 << 24, 1024)}
@@ -68,7 +68,7 @@ def run(libraries: list[Library], facts: dict[str, Any], arguments: argparse.Nam
     elements, matrix = LARGEST[facts["kind"]]
     elements, matrix = arguments.size or elements, arguments.matrix or matrix
     everything = curves(elements, matrix)
-    wanted = [""] if arguments.only is None else [name.strip() for name in arguments.only.split(",")]
+    wanted = [""] if arguments.only is None else listed(arguments.only, [curve.name for curve in everything])
     unknown = [name for name in wanted if not any(curve.name.startswith(name) for curve in everything)]
     if unknown:
         known = ", ".join(curve.name for curve in everything)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -226,3 +226,14 @@ def factors(product: Callable[..., tuple[Any, Any]]) -> Check:
         return _near(found, expected)
 
     return check
+
+
+def listed(text: str, names: Sequence[str]) -> list[str]:
+    """The words of a list with commas between them, some of which are names with commas of their own."""
+    parts, words = text.split(","), []
+    while parts:
+        joined = {count: ",".join(parts[:count]).strip() for count in range(len(parts), 0, -1)}
+        count = next((count for count, name in joined.items() if name in names), 1)
+        words.append(joined[count])
+        del parts[:count]
+    return words
