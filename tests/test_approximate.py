@@ -84,7 +84,7 @@ def run(function: Callable[..., Any], *arrays: Any, approximate: bool = True) ->
 
 def test_each_approximate_function_has_a_case() -> None:
     names = set(re.findall(r"^#define (vx_\w+) vx_approximate_", LIBRARY.read_text(encoding="utf-8"), re.MULTILINE))
-    assert names == set(CASES)
+    assert names == {*CASES, "vx_divide_float16"}  # which the case of `vx_divide` calls where it has float16
     assert all(_APPROXIMATE.fullmatch(name) for name in names)
 
 
