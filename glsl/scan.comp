@@ -146,7 +146,8 @@ layout(constant_id = 4) const uint PIECES = 1u;     // of the elements of a step
 layout(constant_id = 5) const uint TEAM = INVOCATIONS;  // that exchange elements: all with COLUMNS or PIECES, or a subgroup
 // Few registers: no step is loaded ahead of time, and its elements go from memory to shared memory AT_ONCE at a time.
 layout(constant_id = 6) const bool LEAN = false;
-layout(constant_id = 7) const bool IN_PLACE = false;  // with LEAN and one piece: blocks stay in shared memory, for wide elements
+// With LEAN and no more pieces than MEMBERS: blocks stay in shared memory, and but for the last piece are loaded again to be finished.
+layout(constant_id = 7) const bool IN_PLACE = false;
 const uint UNITS = INVOCATIONS / MEMBERS;
 const uint LANES = MEMBERS < uint(BLOCK) ? MEMBERS : uint(BLOCK);  // blocks of a group
 const uint GROUPS = MEMBERS / LANES;                               // of a unit
@@ -239,6 +240,14 @@ void load(out T value[BLOCK], uint start, int stride) {
     EACH value[k] = load_one(k, start, stride);
 }
 
+// LEAN: moves the elements of a step that are in a piece to shared memory.
+void move(uint piece, uint start, int stride) {
+    EACH_LEAN {
+        int own_k = part + k;
+        if (is_in(piece, slot_in_memory(own_k))) exchange[place_in_memory(own_k)] = load_one(own_k, start, stride);
+    }
+}
+
 // Writes the result that an invocation moves to memory as element k of a step.
 void store_one(int k, uint start, int stride) {
     uint unit = unit_in_memory(k);
@@ -275,26 +284,24 @@ void main() {
     T value[BLOCK];
     if (!LEAN) load(value, next, a_stride);
     for (uint start = 0u; start < end; start = next) {
-        T local[BLOCK];
+        T local[BLOCK], last;
         for (uint piece = 0u; piece < PIECES; ++piece) {
             if (piece > 0u) MEET
             if (LEAN) {
-                EACH_LEAN {
-                    int own_k = part + k;
-                    if (is_in(piece, slot_in_memory(own_k))) exchange[place_in_memory(own_k)] = load_one(own_k, start, a_stride);
-                }
+                move(piece, start, a_stride);
             } else {
                 EACH if (is_in(piece, slot_in_memory(k))) exchange[place_in_memory(k)] = value[k];
             }
             MEET
-            if (!IN_PLACE) EACH if (is_in(piece, slot_in_block(k))) local[k] = exchange[place_in_block(k)];
+            if (IN_PLACE) {
+                if (is_in(piece, slot_in_block(0))) last = join_in_place();
+            } else {
+                EACH if (is_in(piece, slot_in_block(k))) local[k] = exchange[place_in_block(k)];
+            }
         }
         next = start + MEMBERS * uint(BLOCK);
         if (!LEAN && next < end) load(value, next, a_stride);
-        T last;
-        if (IN_PLACE) {
-            last = join_in_place();
-        } else {
+        if (!IN_PLACE) {
             [[unroll]] for (int k = 1; k < BLOCK; ++k) local[k] = combine(local[k - 1], local[k]);
             last = local[BLOCK - 1];
         }
@@ -363,14 +370,24 @@ void main() {
             bool preceded = based || start > 0u || group > 0u;
             if (preceded) before = before_group[number * GROUPS + group];
             if (member % LANES > 0u) join(before, preceded, before_block[block_place(number, member)]);
-            if (IN_PLACE) {
-                finish_in_place(before, preceded);
-            } else {
+            if (!IN_PLACE) {
                 FINISH(local, before, preceded)
             }
-            for (uint piece = 0u; piece < PIECES; ++piece) {
-                if (piece > 0u) MEET
-                if (!IN_PLACE) EACH if (is_in(piece, slot_in_block(k))) exchange[place_in_block(k)] = local[k];
+            for (uint piece = PIECES; piece-- > 0u;) {  // the last one is still there
+                bool gone = piece < PIECES - 1u;
+                if (gone) MEET
+                if (IN_PLACE) {
+                    if (gone) {
+                        move(piece, start, a_stride);
+                        MEET
+                    }
+                    if (is_in(piece, slot_in_block(0))) {
+                        if (gone) join_in_place();
+                        finish_in_place(before, preceded);
+                    }
+                } else {
+                    EACH if (is_in(piece, slot_in_block(k))) exchange[place_in_block(k)] = local[k];
+                }
                 MEET
                 if (LEAN) {
                     EACH_LEAN if (is_in(piece, slot_in_memory(part + k))) store_one(part + k, start, r_stride);

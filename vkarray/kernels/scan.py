@@ -222,7 +222,7 @@ def _dispatch(
         constants = ((1, plan.members), (2, int(plan.columns)), (3, int(steps == (1, 1))), (4, pieces), (5, team))
         if _LEAN[device.limits.registers]:
             constants += ((6, 1), (8, _AT_ONCE[device.limits.registers]))
-            if pieces == 1 and _state_bytes(result._dtype) > _KEPT_BYTES[device.limits.registers]:
+            if pieces <= plan.members and _state_bytes(result._dtype) > _KEPT_BYTES[device.limits.registers]:
                 constants += ((7, 1),)
     limit = launch.index_limit(device, x._dtype, result._dtype) - (abs(steps[1]) if mode & _INITIAL else 0)
     for row, part, taken, offsets, first, chunks in layout.row_slices(kept, strides, length, steps, chunk, limit):
