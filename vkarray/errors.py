@@ -148,3 +148,8 @@ class LinAlgError(VkArrayError, ValueError):
 def _also(other: type[Exception]) -> type[LinAlgError]:
     """`LinAlgError` as a class that is another error too."""
     return type("LinAlgError", (LinAlgError, other), {"__module__": __name__, "__doc__": LinAlgError.__doc__})
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things in a message, such as "1 dispatch" or "2 dispatches"."""
+    return f"{count} {noun}{'' if count == 1 else 'es' if noun.endswith('ch') else 's'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ..errors import counted
 from .dimensions import Dim
 from .executable import Executable
 from .work import Kernel, OfRows, Reduced, Sums
@@ -32,7 +33,7 @@ class Explanation:
         return sum(len(one.program.dispatches) for one in self.programs if one.program is not None)
 
     def __str__(self) -> str:
-        lines = [f"{self.name}: {len(self.programs)} program{'s' * (len(self.programs) != 1)}"]
+        lines = [f"{self.name}: {counted(len(self.programs), 'program')}"]
         for number, (program, reason, sizes) in enumerate(self.programs, 1):
             lines += (
                 _of_program(number, program) if program is not None else [f"{number}. runs as it is, since {reason}"]
@@ -60,30 +61,33 @@ def _of_program(number: int, program: Executable) -> list[str]:
     if recorded is not None:
         memory += f", {recorded.arena.nbytes} in an arena; {recorded.arena.bound} live at once"
     lines = [
-        f"{number}. {fused.traced} operations in {len(program.dispatches)} dispatches; {fused.dead} not needed, {fused.repeated} "
-        f"repeated, {fused.inlined} computed where they are read",
+        f"{number}. {counted(fused.traced, 'operation')} in {counted(len(program.dispatches), 'dispatch')}; "
+        f"{fused.dead} not needed, {fused.repeated} repeated, {fused.inlined} computed where they are read",
         f"   {memory}",
     ]
     for one in fused.work:
         if isinstance(one, Kernel):
             shape = one.results[0]._shape
-            lines.append(f"   one kernel over {shape}, {len(one.inputs)} inputs, {len(one.results)} results:")
+            lines.append(
+                f"   one kernel over {shape}, {counted(len(one.inputs), 'input')}, {counted(len(one.results), 'result')}:"
+            )
             lines += [f"      {node.label:32} {node.line}" for node in one.nodes]
         elif isinstance(one, OfRows):
             rows = one.program
             lines.append(
-                f"   one kernel over {rows.shape} by rows along {rows.axes}, {len(rows.inputs)} inputs, "
-                f"{len(rows.results)} results:"
+                f"   one kernel over {rows.shape} by rows along {rows.axes}, {counted(len(rows.inputs), 'input')}, "
+                f"{counted(len(rows.results), 'result')}:"
             )
             lines += [f"      {node.label:32} {node.line}" for node in one.nodes]
         elif isinstance(one, Sums):
             lines.append(
-                f"   one kernel that adds up {len(one.reductions)} sums over {one.shape}, {len(one.inputs)} inputs:"
+                f"   one kernel that adds up {counted(len(one.reductions), 'sum')} over {one.shape}, "
+                f"{counted(len(one.inputs), 'input')}:"
             )
             lines += [f"      {node.label:32} {node.line}" for node in (*one.nodes, *one.reductions)]
         elif isinstance(one, Reduced):
             lines.append(
-                f"   {one.node.label:35} {one.node.line}, which computes its {len(one.inputs)} inputs' expression:"
+                f"   {one.node.label:35} {one.node.line}, which computes an expression of {counted(len(one.inputs), 'input')}:"
             )
             lines += [f"      {node.label:32} {node.line}" for node in one.nodes]
         else:

@@ -25,7 +25,7 @@ from ..core.array import VkArray
 from ..core.dtypes import DType
 from ..core.operators import is_numpy_array
 from ..core.tokens import Token
-from ..errors import TraceError
+from ..errors import TraceError, counted
 from ..kernels.planned import ByValue
 from . import nest
 from .stand_ins import STANDS, ArrayOnTape, NumberOnTape, Slot, Unrecorded
@@ -333,4 +333,4 @@ def _matches(form: Any, found: Any, values: list[Any]) -> bool:
 
 def _told(value: Any) -> str:
     """A value in an explanation."""
-    return f"{len(value)} arrays" if isinstance(value, (list, tuple)) else f"{value!r:.40}"
+    return counted(len(value), "array") if isinstance(value, (list, tuple)) else f"{value!r:.40}"

@@ -12,7 +12,7 @@ import vkarray as vx
 
 from ..core.array import VkArray
 from ..core.dtypes import DTYPES, DType
-from ..errors import TraceError
+from ..errors import TraceError, counted
 from ..graph.dimensions import Dim
 from ..graph.lengths import Derived, length_at
 from ..graph.stand_ins import ArrayOnTape
@@ -239,7 +239,7 @@ class Model:
         lacking = [name for name in names if name not in given and name not in named]
         if len(arrays) > len(names) or wrong or lacking:
             problem = (
-                f"{len(arrays)} arrays"
+                counted(len(arrays), "array")
                 if len(arrays) > len(names)
                 else f"{wrong[0]!r}"
                 if wrong

@@ -12,6 +12,7 @@ from torch.fx.node import map_aggregate, map_arg
 
 from ... import _vk
 from ...core.array import VkArray
+from ...errors import counted
 from ...graph.compile import Compiled
 from ...programs.program import Program
 from ...programs.signature import Input, Output, checked
@@ -113,24 +114,24 @@ class ProgramInParts:
 
     def __repr__(self) -> str:
         count = sum(len(one.refusals) for one in self.parts)
-        return f"<ProgramInParts {self.name}: {_counted(len(self.parts), 'part')}, {_counted(count, 'operator')} on the CPU>"
+        return (
+            f"<ProgramInParts {self.name}: {counted(len(self.parts), 'part')}, {counted(count, 'operator')} on the CPU>"
+        )
 
     def explain(self) -> str:
         """The parts: what runs on the CPU with the reasons and how often it was called, and what is compiled."""
         lines = [repr(self)[1:-1]]
         for number, part in enumerate(self.parts, 1):
-            called = _counted(part.calls, "call")
+            called = counted(part.calls, "call")
             if not part.on_cpu:
                 made = part.compiled.explain() if part.compiled is not None else None
-                told = f"part {number}, compiled, {called}: {_counted(len(part.nodes), 'operator')}"
+                told = f"part {number}, compiled, {called}: {counted(len(part.nodes), 'operator')}"
                 if made is not None:
-                    told += (
-                        f", {_counted(made.kernels, 'kernel')} for {_counted(len(made.programs), 'signature')} so far"
-                    )
+                    told += f", {counted(made.kernels, 'kernel')} for {counted(len(made.programs), 'signature')} so far"
                 lines.append(told)
                 continue
-            counted = collections.Counter(one.operator for one in part.refusals.values())
-            named = ", ".join(f"{name} {count} times" if count > 1 else name for name, count in counted.items())
+            times = collections.Counter(one.operator for one in part.refusals.values())
+            named = ", ".join(f"{name} {count} times" if count > 1 else name for name, count in times.items())
             lines.append(f"part {number}, on the CPU, {called}: {named}")
             lines += [f"   {one}" for one in part.refusals.values()]
         return "\n".join(lines)
@@ -163,10 +164,6 @@ def _is_of_tensors(node: fx.Node) -> bool:
     """Whether a node computes tensors."""
     found = node.meta.get("val")
     return any(isinstance(one, torch.Tensor) for one in (found if isinstance(found, (list, tuple)) else [found]))
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _on_cpu(value: Any) -> Any:
