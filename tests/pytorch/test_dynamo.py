@@ -17,6 +17,7 @@ from checks import no_memory_held
 from torch import Tensor, nn
 
 import vkarray as vx
+from vkarray.errors import counted
 from vkarray.kernels import evaluation, fused
 from vkarray.torch import FallbackError, FallbackWarning, dynamo, reset_fallbacks, strict
 
@@ -392,7 +393,7 @@ def test_products_take_what_follows(name: str, bias: bool, dtype: torch.dtype) -
     with torch.no_grad():
         assert torch.equal(torch.compile(function, backend="vulkan")(x), function(x))
     same = dtype is torch.float32 and name == "a sum in another type"  # it is none then
-    assert f"in {1 if same else dispatches} dispatches" in dynamo.explain()
+    assert f"in {counted(1 if same else dispatches, 'dispatch')}" in dynamo.explain()
 
 
 def test_rows_of_integers_are_traced() -> None:
