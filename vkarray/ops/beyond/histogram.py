@@ -152,8 +152,10 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int =
     if weights is None:
         return _counts(places, bins)
     weights = _checked_weights("bincount", x, weights)
-    wide = available(promotion.promote(floating(weights), dtypes.float64), x._device)
-    return _sums(places, bins, cast(weights, wide if wide.bits == 64 else floating(weights)))
+    dtype = floating(weights)
+    if dtypes.default_floating() is dtypes.float64:
+        dtype = available(promotion.promote(dtype, dtypes.float64), x._device)
+    return _sums(places, bins, cast(weights, dtype))
 
 
 @takes_lists
