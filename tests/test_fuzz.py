@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
-import vkarray as vx
-
 FUZZ = Path(__file__).parent / "fuzz"
 
 
-KINDS = [("library", "60"), ("programs", "40"), ("files", "8"), ("onnx", "12"), ("onnx-cases", "60")]
+_OF_WIDE_TYPES = pytest.mark.needs("int64", "float64")  # which the models have
+KINDS = [
+    ("library", "60"), ("programs", "40"), ("files", "8"),
+    pytest.param("onnx", "12", marks=_OF_WIDE_TYPES), pytest.param("onnx-cases", "60", marks=_OF_WIDE_TYPES),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("kind", "chains"), KINDS)
@@ -24,8 +26,6 @@ def test_random_chains(kind, chains):
     """Operations agree with NumPy, programs with what is compiled, models with ONNX's reference; damage is refused."""
     if kind.startswith("onnx"):
         pytest.importorskip("onnx", reason="the package onnx is an extra")
-        if lacks := {"shaderInt64", "shaderFloat64"} - vx.asarray(0).device.features:
-            pytest.skip(f"the models have types of 64 bits, and the device has no {', '.join(sorted(lacks))}")
     run(kind, "--seconds", "30", "--chains", chains)
 
 

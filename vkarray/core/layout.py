@@ -8,7 +8,7 @@ import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..errors import AxisError
+from ..errors import AxisError, counted
 
 Shape = tuple[int, ...]
 Strides = tuple[int, ...]
@@ -244,7 +244,7 @@ def normalize_axis(axis: int, rank: int, function: str) -> int:
     index = as_integer(axis, function, "axis")
     if not -rank <= index < rank:
         raise AxisError(
-            f"{function}: axis {index} is out of range for an array of {rank} dimension{'' if rank == 1 else 's'}; "
+            f"{function}: axis {index} is out of range for an array of {counted(rank, 'dimension')}; "
             f"expected {f'-{rank} to {rank - 1}' if rank else 'no axis'}."
         )
     return index % rank

@@ -10,6 +10,7 @@ from .. import _vk
 from ..core import promotion
 from ..core.array import VkArray, check_supported, default_dtype
 from ..core.dtypes import DTYPES, DType, as_dtype
+from ..errors import counted
 
 MOST = 32  # parameters of a kernel
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -121,7 +122,7 @@ def bind(kernel: str, inputs: Sequence[Parameter], outputs: Sequence[Parameter],
     few, most = len(inputs), len(inputs) + len(outputs)
     if len(arguments) not in (few, most):
         raise TypeError(
-            f"{kernel}: expected {few} argument{'s' * (few != 1)} ({', '.join(map(str, inputs)) or 'no inputs'}), or {most} with "
+            f"{kernel}: expected {counted(few, 'argument')} ({', '.join(map(str, inputs)) or 'no inputs'}), or {most} with "
             f"the result{'s' * (len(outputs) > 1)} ({', '.join(map(str, outputs))}), got {len(arguments)}."
         )
     taken = list(zip((*inputs, *outputs), arguments, strict=False))

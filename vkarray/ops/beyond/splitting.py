@@ -8,6 +8,7 @@ from typing import Any
 from ...core import layout
 from ...core.array import ArrayLike, VkArray
 from ...core.operators import is_sequence
+from ...errors import counted
 from ...kernels.planned import planned
 
 
@@ -59,7 +60,7 @@ def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[VkArr
 
 def _split_along(function: str, x: VkArray, sections: Any, axis: int, least: int) -> list[VkArray]:
     if x.ndim < least:
-        raise ValueError(f"{function}: expected at least {least} dimension{'s' * (least > 1)}, got shape {x._shape}.")
+        raise ValueError(f"{function}: expected at least {counted(least, 'dimension')}, got shape {x._shape}.")
     return _split(function, x, sections, min(axis, x.ndim - 1), True)
 
 

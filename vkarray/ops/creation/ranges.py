@@ -129,9 +129,9 @@ def linspace(
     computed = promotion.promote(result._dtype, default_dtype("float", result._device))  # the type of the step
     if whole:
         assert wanted is not None
-        check_supported(wanted, result._device, "linspace")
         result = operations["floor"](result)
     if wanted is not None and wanted is not result._dtype:
+        check_supported(wanted, result._device, "linspace")
         result = cast(result, wanted)
     if not retstep:
         return result
