@@ -33,6 +33,7 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
 #define ZERO VX_ZERO
 #endif
 #define SIDE 16  // of the grid of invocations, each of which has every SIDE-th row and column of a tile
+#define TURN (DEPTH < 4 ? DEPTH : 4)  // columns of a block whose products are written out
 #define PATCH (BLOCK / SIDE)
 #define ROWS (2 * PATCH)
 #define EACH_ROW [[unroll]] for (int i = 0; i < ROWS; ++i)
@@ -57,7 +58,8 @@ T factor_at(int row, int column) {
 void load(int down, int across) {
     EACH_ROW EACH_COLUMN {
         int row = row_of(down + SIDE * i), column = column_of(across + SIDE * j);
-        own[i][j] = row < arguments.order && column < arguments.order ? arguments.a.data[base + row * arguments.order + column] : ZERO;
+        T element = arguments.a.data[base + min(row, arguments.order - 1) * arguments.order + min(column, arguments.order - 1)];
+        own[i][j] = vx_select(ZERO, element, row < arguments.order && column < arguments.order);
     }
 }
 
@@ -74,7 +76,7 @@ void update(int local, int down, int across) {
             column_parts[k][place] = vx_conjugate_if(factor_at(column_of(place), first + depth + k), true);
         }
         barrier();
-        [[unroll]] for (int k = 0; k < DEPTH; ++k) {
+        [[dont_unroll]] for (int turn = 0; turn < DEPTH; turn += TURN) [[unroll]] for (int k = turn; k < turn + TURN; ++k) {
             T left[ROWS], right[PATCH];
             EACH_ROW left[i] = row_parts[k][down + SIDE * i];
             EACH_COLUMN right[j] = column_parts[k][across + SIDE * j];
@@ -126,18 +128,16 @@ void eliminate(int local, int down, int across) {
         inverses[local] = vx_inverse_of(root);
     }
     barrier();
-    EACH_COLUMN {
-        int column = across + SIDE * j;
-        REAL root = roots[column], inverse = inverses[column];
-        EACH_ROW {
+}
+
+// What was eliminated at places in a tile, as it is in the factor.
+T finished(T value, int row, int column, REAL root, REAL inverse) {
 #ifdef COMPLEX_T
-            T quotient = T(vx_quotient_by(own[i][j].x, root, inverse), vx_quotient_by(own[i][j].y, root, inverse));
-            own[i][j] = down + SIDE * i == column ? T(root, VX_ZERO) : quotient;
+    if (row == column) return T(root, VX_ZERO);
+    return T(vx_quotient_by(value.x, root, inverse), vx_quotient_by(value.y, root, inverse));
 #else
-            own[i][j] = down + SIDE * i == column ? root : vx_quotient_by(own[i][j], root, inverse);
+    return row == column ? root : vx_quotient_by(value, root, inverse);
 #endif
-        }
-    }
 }
 
 void main() {
@@ -169,11 +169,19 @@ void main() {
     if (first && local == 0 && column_of(failed) < min(arguments.order, (arguments.block + 1) * BLOCK) && arguments.status.data[matrix] == 0) {
         arguments.status.data[matrix] = column_of(failed) + 1;
     }
-    EACH_ROW EACH_COLUMN {
-        int row = row_of(down + SIDE * i), column = column_of(across + SIDE * j);
-        if (row >= arguments.order || column > row) continue;
-        int at = base + row * arguments.order + column;
-        if (!eliminates) arguments.a.data[at] = own[i][j];
-        else if (first || i >= PATCH) arguments.l.data[at] = own[i][j];
+    REAL root[PATCH], inverse[PATCH];
+    EACH_COLUMN {
+        root[j] = roots[across + SIDE * j];
+        inverse[j] = inverses[across + SIDE * j];
+    }
+    [[dont_unroll]] for (int i = 0; i < ROWS; ++i) {
+        EACH_COLUMN {
+            int row = row_of(down + SIDE * i), column = column_of(across + SIDE * j);
+            if (row >= arguments.order || column > row) continue;
+            int at = base + row * arguments.order + column;
+            if (!eliminates) arguments.a.data[at] = own[0][j];
+            else if (first || i >= PATCH) arguments.l.data[at] = finished(own[0][j], down + SIDE * i, across + SIDE * j, root[j], inverse[j]);
+        }
+        [[unroll]] for (int k = 1; k < ROWS; ++k) own[k - 1] = own[k];
     }
 }

@@ -35,9 +35,10 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
 #else
 #define ZERO VX_ZERO
 #endif
-#define AHEAD (COLUMNS < 4 ? COLUMNS : 4)
 #define EACH_ROW [[unroll]] for (int r = 0; r < ROWS; ++r)
 #define EACH_COLUMN [[unroll]] for (int c = 0; c < COLUMNS; ++c)
+// Columns are stored from the first place, to which the others move: unrolled, NVIDIA's compiler takes seconds for the stores.
+#define EACH_STORED_COLUMN(COUNT) [[dont_unroll]] for (int column = 0; column < COUNT; ++column)
 
 shared KEY keys[gl_WorkGroupSize.x];    // of the subgroups
 shared int places[gl_WorkGroupSize.x];
@@ -60,6 +61,10 @@ T own[ROWS][COLUMNS];           // of rows first + local + r * size
 int row_of(int r) { return first + local + r * size; }
 int at(int row, int column) { return base + column * arguments.order + row; }
 int source_of(int row, int panel) { return arguments.sources.data[(2 * matrix + (panel & 1)) * arguments.order + row]; }
+
+void move_left() {
+    EACH_ROW [[unroll]] for (int c = 1; c < COLUMNS; ++c) own[r][c - 1] = own[r][c];
+}
 
 // The strip as it was before the last panel, its rows in the order after it. Past the end the last row and column are read again,
 // for values that are not stored.
@@ -93,22 +98,22 @@ void update(Elements before, Elements odd) {
         EACH_COLUMN upper[c][local] = ZERO;
     }
     barrier();
-    // Columns of L are loaded some turns before they are used: their time passes with the products.
+    // A column of L is loaded a turn before it is used: its time passes with the products.
     int rows[ROWS];
-    EACH_ROW rows[r] = at(min(row_of(r), arguments.order - 1), above);
-    T ahead[AHEAD][ROWS];
-    [[unroll]] for (int k = 0; k < AHEAD; ++k) EACH_ROW ahead[k][r] = odd.data[rows[r] + k * arguments.order];
-    for (int start = 0; start < COLUMNS; start += AHEAD) {
-        [[unroll]] for (int k = 0; k < AHEAD; ++k) {
-            T factor[ROWS];
-            EACH_ROW {
-                factor[r] = -ahead[k][r];
-                ahead[k][r] = odd.data[rows[r] + min(start + k + AHEAD, COLUMNS - 1) * arguments.order];
-            }
-            EACH_COLUMN {
-                T right = upper[start + k][c];
-                EACH_ROW own[r][c] = vx_add_product(factor[r], right, own[r][c]);
-            }
+    T ahead[ROWS];
+    EACH_ROW {
+        rows[r] = at(min(row_of(r), arguments.order - 1), above);
+        ahead[r] = odd.data[rows[r]];
+    }
+    [[dont_unroll]] for (int k = 0; k < COLUMNS; ++k) {
+        T factor[ROWS];
+        EACH_ROW {
+            factor[r] = -ahead[r];
+            ahead[r] = odd.data[rows[r] + min(k + 1, COLUMNS - 1) * arguments.order];
+        }
+        EACH_COLUMN {
+            T right = upper[k][c];
+            EACH_ROW own[r][c] = vx_add_product(factor[r], right, own[r][c]);
         }
     }
 }
@@ -212,16 +217,14 @@ void factor() {
         odd.data[at(first + row, left_column + column)] = element;
         even.data[at(pivots_given[row], left_column + column)] = element;
     }
-    [[dont_unroll]] for (int start = left_column; start < left_column + COLUMNS; start += AHEAD) {
+    // Where a strip is narrower, all rows are those of pivots.
+    EACH_STORED_COLUMN(COLUMNS) {
         EACH_ROW {
-            // Where a strip is narrower, all rows are those of pivots.
             if (rows[r] < first + COLUMNS || rows[r] >= arguments.order) continue;
-            [[unroll]] for (int k = 0; k < AHEAD; ++k) {
-                odd.data[at(rows[r], start + k)] = own[r][k];
-                even.data[at(given[r], start + k)] = own[r][k];
-            }
+            odd.data[at(rows[r], left_column + column)] = own[r][0];
+            even.data[at(given[r], left_column + column)] = own[r][0];
         }
-        EACH_ROW [[unroll]] for (int c = AHEAD; c < COLUMNS; ++c) own[r][c - AHEAD] = own[r][c];
+        move_left();
     }
     if (local == 0) arguments.status.data[2 * matrix + 1] += exchanges;
 }
@@ -251,8 +254,8 @@ void main() {
     }
     address = from_odd ? arguments.even : arguments.odd;
     Elements after = Elements(address);
-    EACH_ROW {
-        if (row_of(r) >= arguments.order) continue;
-        EACH_COLUMN if (c < width) after.data[at(row_of(r), left_column + c)] = own[r][c];
+    EACH_STORED_COLUMN(width) {
+        EACH_ROW if (row_of(r) < arguments.order) after.data[at(row_of(r), left_column + column)] = own[r][0];
+        move_left();
     }
 }

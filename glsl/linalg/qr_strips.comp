@@ -179,8 +179,8 @@ int shift_column(uint place) {
 }
 
 void factor(uint width) {
-    publish(0u);
     for (uint j = 0u; j < width; ++j) {
+        publish(j);
         uint diagonal = first + j, part = j % 2u, place = part * PACKS * lanes;
         barrier();
         uint left = add_up(inner_product(place, false));
@@ -224,7 +224,6 @@ void factor(uint width) {
             taus[j] = tau;
             diagonals[j] = reflects ? FROM_REAL(beta * vx_two_to_the(-shift)) : alpha;
         }
-        publish(j + 1u);
     }
     barrier();
 }
@@ -262,24 +261,24 @@ void main() {
         factor(width);
         uvec2 v_address = vx_address(arguments.v, matrix, arguments.m * arguments.count);
         uvec2 inner_address = vx_address(arguments.inner, 2u * matrix + arguments.number % 2u, COLUMNS * COLUMNS);
-        Elements v = Elements(v_address), inner = Elements(inner_address);
+        Elements inner = Elements(inner_address);
         for (uint place = local; place < COLUMNS * COLUMNS; place += gl_WorkGroupSize.x) {
             uint i = place / COLUMNS, j = place % COLUMNS;
             inner.data[place] = i < j && j < width ? crossed[i][j] : T(0);
         }
         if (local < width) Elements(arguments.tau).data[matrix * arguments.count + first + local] = taus[local];
-        if (c < width) {
-            EACH_PACK EACH_PART {
-                uint row = row_of(p, i);
-                if (row >= column && row < arguments.m) {
-                    v.data[row * arguments.count + column] = row > column ? vx_times(own[p * PACK_ROWS + i], factors[c]) : FROM_REAL(REAL(1));
-                }
-                if (row == column) own[p * PACK_ROWS + i] = diagonals[c];
-            }
-        }
     }
-    EACH_PACK EACH_PART {
-        uint row = row_of(p, i);
-        if (used && row < arguments.m) a.data[row * arguments.n + column] = own[p * PACK_ROWS + i];
+    Elements v = Elements(vx_address(arguments.v, matrix, arguments.m * arguments.count));
+    [[dont_unroll]] for (int p = 0; p < PACKS; ++p) {
+        EACH_PART {
+            uint row = row_of(p, i);
+            T element = own[i];
+            if (c < width && row >= column && row < arguments.m) {
+                v.data[row * arguments.count + column] = row > column ? vx_times(element, factors[c]) : FROM_REAL(REAL(1));
+                if (row == column) element = diagonals[c];
+            }
+            if (used && row < arguments.m) a.data[row * arguments.n + column] = element;
+        }
+        [[unroll]] for (int q = PACK_ROWS; q < ROWS; ++q) own[q - PACK_ROWS] = own[q];
     }
 }

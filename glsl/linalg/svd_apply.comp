@@ -52,7 +52,7 @@ void main() {
         uint row = vx_row_of(met, i, SIZE) * arguments.pitch;
         EACH_ELEMENT old[i][w] = Elements(x).data[row + e[w]];
     }
-    for (uint k = 0u; k < SIZE; ++k) {
+    [[dont_unroll]] for (uint k = 0u; k < SIZE; ++k) {
         T sum[WIDTH];
         EACH_ELEMENT sum[w] = T(0);
         [[unroll]] for (uint i = 0u; i < SIZE; ++i) {

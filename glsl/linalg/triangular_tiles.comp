@@ -30,6 +30,7 @@ layout(set = 1, binding = 0, scalar) uniform Arguments {
 #endif
 #define SIDE 16  // of the grid of invocations, each of which has every SIDE-th row and column of a tile
 #define INVOCATIONS (SIDE * SIDE)
+#define TURN (DEPTH < 4 ? DEPTH : 4)  // columns of a block whose products are written out
 #define PATCH (BLOCK / SIDE)
 #define ROWS (2 * PATCH)
 #define EACH_ROW [[unroll]] for (int i = 0; i < ROWS; ++i)
@@ -54,11 +55,13 @@ int row_of(int place) { return row_tile * BLOCK + place; }
 int column_of(int place) { return column_tile * BLOCK + place; }
 
 T triangle_at(int row, int column) {
-    return row < arguments.rows && column < arguments.rows ? arguments.t.data[t_base + row * arguments.t_row + column * arguments.t_column] : ZERO;
+    T element = arguments.t.data[t_base + min(row, arguments.rows - 1) * arguments.t_row + min(column, arguments.rows - 1) * arguments.t_column];
+    return vx_select(ZERO, element, row < arguments.rows && column < arguments.rows);
 }
 
 T element_at(int row, int column) {
-    return row < arguments.rows && column < arguments.columns ? arguments.b.data[b_base + row * arguments.b_row + column] : ZERO;
+    T element = arguments.b.data[b_base + min(row, arguments.rows - 1) * arguments.b_row + min(column, arguments.columns - 1)];
+    return vx_select(ZERO, element, row < arguments.rows && column < arguments.columns);
 }
 
 // own -= t x over the columns of the block before.
@@ -76,7 +79,7 @@ void update(int local, int down, int across) {
             COLUMN_PART(index / BLOCK, index % BLOCK) = element_at(first + depth + index / BLOCK, column_of(index % BLOCK));
         }
         barrier();
-        [[unroll]] for (int k = 0; k < DEPTH; ++k) {
+        [[dont_unroll]] for (int turn = 0; turn < DEPTH; turn += TURN) [[unroll]] for (int k = turn; k < turn + TURN; ++k) {
             T left[ROWS], right[PATCH];
             EACH_ROW left[i] = ROW_PART(k, down + SIDE * i);
             EACH_COLUMN right[j] = COLUMN_PART(k, across + SIDE * j);
@@ -114,10 +117,13 @@ void substitute(int local, int down, int across) {
         for (int turn = 0; turn < SIDE; ++turn) {
             int row = part * SIDE + turn;
             if (down == turn) {
-                EACH_COLUMN {
-                    if (arguments.unit == 0u) own[part][j] = divided(own[part][j], row);
-                    known[turn & 1][across + SIDE * j] = own[part][j];
+                // A loop that turns them round, for compilers take long for copies of this.
+                [[dont_unroll]] for (int turns = arguments.unit == 0u ? PATCH : 0; turns > 0; --turns) {
+                    T quotient = divided(own[part][0], row);
+                    [[unroll]] for (int j = 1; j < PATCH; ++j) own[part][j - 1] = own[part][j];
+                    own[part][PATCH - 1] = quotient;
                 }
+                EACH_COLUMN known[turn & 1][across + SIDE * j] = own[part][j];
             }
             barrier();
             T right[PATCH];
@@ -148,8 +154,11 @@ void main() {
     EACH_ROW EACH_COLUMN own[i][j] = element_at(row_of(down + SIDE * i), column_of(across + SIDE * j));
     if (arguments.block > 0) update(local, down, across);
     if (row_tile == arguments.block) substitute(local, down, across);
-    EACH_ROW EACH_COLUMN {
-        int row = row_of(down + SIDE * i), column = column_of(across + SIDE * j);
-        if (row < arguments.rows && column < arguments.columns) arguments.b.data[b_base + row * arguments.b_row + column] = own[i][j];
+    [[dont_unroll]] for (int i = 0; i < ROWS; ++i) {
+        EACH_COLUMN {
+            int row = row_of(down + SIDE * i), column = column_of(across + SIDE * j);
+            if (row < arguments.rows && column < arguments.columns) arguments.b.data[b_base + row * arguments.b_row + column] = own[0][j];
+        }
+        [[unroll]] for (int k = 1; k < ROWS; ++k) own[k - 1] = own[k];
     }
 }

@@ -62,6 +62,7 @@ STATE chunk_state(uint count, uint own, uint member, uint members, uint share, u
     STATE stack[LEVELS];
     STATE state;
     uint done = 0u;
+    if (LEVELS == 1u) share = 1u;  // known when the kernel is compiled: most kernels need neither strips nor a stack
     for (uint lane = member * share; done < share && first_of(lane) < count;) {
         uint end = (lane / LANES + 1u) * BLOCK;
         uint width = 1u;
