@@ -37,6 +37,9 @@ layout(constant_id = 3) const uint TURNS = 0u;               // batches of a lan
 layout(constant_id = 4) const uint LEVELS = 9u;              // of the stack; unless SHARED, 1 for a row of one block
 layout(constant_id = 11) const bool LEAN = false;            // few registers: lanes are taken one by one
 layout(constant_id = 17) const bool SINGLE = false;          // fewer still: packs, too
+#ifdef LINKED
+layout(constant_id = 18) const bool ONE_BY_ONE = false;      // and the elements of a pack, of which much is computed
+#endif
 layout(constant_id = 12) const uint SHORT = 0u;              // lanes of a row that has no more than one element for a leaf
 layout(constant_id = 13) const bool WHOLE = false;           // lanes have all elements of their packs
 #ifdef SHARED

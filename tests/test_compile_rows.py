@@ -16,7 +16,8 @@ import vkarray as vx
 from vkarray import configuration
 from vkarray.core.array import VkArray
 from vkarray.graph import borders
-from vkarray.kernels import row_program
+from vkarray.kernels import expressions, launch, reduction_run, row_program
+from vkarray.kernels.expressions import Expression
 
 DTYPES = supported(vx.core.dtypes.DTYPES.values())
 FLOATS = supported((vx.float16, vx.bfloat16, vx.float32, vx.float64))
@@ -274,6 +275,25 @@ def test_kernels_are_valid(name, monkeypatch):
     assert made
     for one in made:
         assert not complaint(one)
+
+
+@traced
+@pytest.mark.parametrize("shape", [(5, 9), (3, 300), (2, 1100)], ids=str)
+@pytest.mark.parametrize("name", ["softmax", "several", "nearest", "variance", "sum", "std"])
+def test_one_call_for_the_elements_of_a_pack(name, shape, device, monkeypatch):
+    """Where registers are few, kernels of long expressions compute the elements of a pack by one call in a loop."""
+    function = PROGRAMS[name][0] if name in PROGRAMS else lambda x: getattr(vx, name)(vx.exp(x))
+    dtype = FLOATS[sum(shape) % len(FLOATS)]
+    monkeypatch.setattr(launch, "uses_shared_memory", lambda device: True)
+    monkeypatch.setattr(reduction_run, "uses_shared_memory", lambda device: True)
+    monkeypatch.setattr(expressions, "TIMES", 1 << 30)
+    asked = []
+    for module in (reduction_run, row_program):
+        monkeypatch.setattr(module, "TAKES_SINGLE_PACKS", {device.limits.registers})
+    real = Expression.is_long
+    monkeypatch.setattr(Expression, "is_long", lambda self, device: asked.append(self) or real(self, device))
+    check(function, lambda: (numbers(dtype, shape),))
+    assert asked, "no kernel was asked for by the length of its expression"
 
 
 @pytest.mark.parametrize("name", ["var", "std"])

@@ -399,7 +399,7 @@ def test_model_is_saved_as_a_program(tmp_path: Path) -> None:
 def test_command_makes_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "model.onnx"
     onnx.save(perceptron(), path)
-    assert main(["compile", str(path)]) == 1
+    assert main(["compile", str(path)]) == 2
     assert "Give lengths, such as --size batch=1" in capsys.readouterr().err
     assert main(["compile", str(path), "--device=vulkan://77"]) == 1
     assert "vkarray compile: --device=vulkan://77: no Vulkan device matches" in capsys.readouterr().err
@@ -409,7 +409,7 @@ def test_command_makes_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[s
     (found,) = vx.load_program(tmp_path / "model.vkp")(vx.ones((2, 4), dtype=vx.float32))
     assert found.shape == (2, 3)
     path.write_bytes(b"nothing")
-    assert main(["compile", str(path)]) == 1
+    assert main(["compile", str(path)]) == 2
     assert "is no ONNX model" in capsys.readouterr().err
 
 

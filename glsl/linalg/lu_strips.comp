@@ -139,16 +139,20 @@ int find_pivot(int rows[ROWS], int diagonal) {
     EACH_ROW {
         if (rows[r] >= diagonal && rows[r] < arguments.order) vx_take_larger(best, place, key_of(own[r][0]), rows[r]);
     }
-    subgroup_largest(best, place);
-    if (subgroupElect()) {
-        keys[gl_SubgroupID] = best;
-        places[gl_SubgroupID] = place;
+    // Of each subgroup and then of all, in one loop, for some compilers take long for copies of it.
+    [[dont_unroll]] for (int stage = 0; stage < 2; ++stage) {
+        if (stage > 0) {
+            if (subgroupElect()) {
+                keys[gl_SubgroupID] = best;
+                places[gl_SubgroupID] = place;
+            }
+            barrier();
+            best = NO_KEY;
+            place = NOWHERE;
+            for (uint k = gl_SubgroupInvocationID; k < gl_NumSubgroups; k += vx_lanes()) vx_take_larger(best, place, keys[k], places[k]);
+        }
+        subgroup_largest(best, place);
     }
-    barrier();
-    best = NO_KEY;
-    place = NOWHERE;
-    for (uint k = gl_SubgroupInvocationID; k < gl_NumSubgroups; k += vx_lanes()) vx_take_larger(best, place, keys[k], places[k]);
-    subgroup_largest(best, place);
     return place;
 }
 

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the file, and say what it takes and returns."""
+    """Write the file, say what it takes and returns, and return the exit status: 2 for what cannot be compiled or written."""
     try:
         from ..onnx import lengths
     except ModuleNotFoundError as error:
@@ -86,7 +86,7 @@ def _told_bytes(count: int) -> str:
 
 def _failed(why: str) -> int:
     print(f"vkarray compile: {why}", file=sys.stderr)
-    return 1
+    return 2
 
 
 def _loaded(arguments: argparse.Namespace) -> Any:

@@ -174,7 +174,9 @@ class Evaluation:
         # While a costly function is computed, the memory answers for the second pack. Many short operations only gain registers.
         paired = self.work is _WORK["gpu"][0] and self.expression.is_costly
         packs = 2 if paired else min(self.work.packs, 1 << (max(1, self.times // self.vector).bit_length() - 1))
-        for part, groups, first, end in launch.flat_parts(limits, invocations, packs, count, self.vector):
+        for part, groups, first, end in launch.flat_parts(
+            limits, invocations, packs, count, self.vector, self.expression.is_costly
+        ):
             constants = (packs, part == "whole", part == "single", self.vector, limits.kind == "gpu", paired)
             bound = bindings if part == "whole" else {}
             inputs = tuple(

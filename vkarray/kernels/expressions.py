@@ -104,6 +104,10 @@ class Expression(NamedTuple):
         """Whether one of its operations takes many instructions."""
         return _COSTLY in self.costs
 
+    def is_long(self, device: Device) -> bool:
+        """Whether a kernel that reduces would take long to compile with a call for each element of a pack."""
+        return self.times(device) < TIMES
+
     def times(self, device: Device) -> int:
         """How often a kernel may call it, for as many elements side by side, unless it is to take long to compile."""
         called = [length(step.operation, device) for step in self.steps if isinstance(step.operation, Operation)]

@@ -104,6 +104,7 @@ class _Flat(dict[tuple[str, int, int], "_vk.Kernel"]):
         short = operation.library is None or (operation.expression, operation.compute) in _AS_SHORT[self.kind]
         sizes = {storage_itemsize(dtype, device) for dtype in (*operation.inputs, *operation.results)}
         words = len(sizes) <= 1 and min(sizes, default=4) >= 4
+        self.is_long = not short
         self.packs = taken.packs if not short else taken.packs_of_words if words else taken.packs_of_short
         self.as_texels = operation.as_texels(device) if self.kind == "cpu" else ()
 
@@ -117,11 +118,11 @@ class _Flat(dict[tuple[str, int, int], "_vk.Kernel"]):
 
     def parts(self, count: int, vector: int) -> Iterator[FlatPart]:
         """The dispatches for `count` elements."""
-        return flat_parts(self.device.limits, self.invocations, self.packs, count, vector)
+        return flat_parts(self.device.limits, self.invocations, self.packs, count, vector, self.is_long)
 
     def one_by_one(self, count: int) -> tuple[FlatPart]:
         """The dispatch for `count` elements without packs, which alone have to be aligned."""
-        return (FlatPart("single", groups_for(count, self.device.limits, self.invocations), 0, count),)
+        return (_one_by_one(self.device.limits, self.invocations, count),)
 
 
 class FlatPart(NamedTuple):
@@ -133,8 +134,20 @@ class FlatPart(NamedTuple):
     end: int
 
 
-def flat_parts(limits: _vk.Limits, group: int, packs: int, count: int, vector: int) -> Iterator[FlatPart]:
-    """The dispatches of a flat kernel of `group` invocations, of `packs` packs of `vector` elements each, for `count` elements."""
+def _one_by_one(limits: _vk.Limits, group: int, count: int) -> FlatPart:
+    return FlatPart("single", groups_for(count, limits, group), 0, count)
+
+
+def flat_parts(
+    limits: _vk.Limits, group: int, packs: int, count: int, vector: int, is_long: bool
+) -> Iterator[FlatPart]:  # fmt: skip
+    """The dispatches of a flat kernel of `group` invocations, of `packs` packs of `vector` elements each, for `count` elements.
+
+    Where registers are few, what is long is not computed for the elements of a pack side by side.
+    """
+    if is_long and limits.tier == "tiny":
+        yield _one_by_one(limits, group, count)
+        return
     block = group * packs * vector
     if limits.kind == "gpu":
         yield FlatPart("any", groups_for(-(-count // (packs * vector)), limits, group), 0, count)

@@ -30,6 +30,7 @@ class Prologue(NamedTuple):
     variant: Variant
     vector: int  # elements of a pack
     constants: tuple[tuple[int, int], ...]
+    of_long: tuple[tuple[int, int], ...] = ()  # those besides for an expression that takes long to compile
     writes: str = "result"  # the field of what it writes
     adds: bool = False  # whether sums of other arrays of this type may be added up by the same dispatch
     # The groups and rows of the dispatch where the kernel that reads the array takes several rows at once, which is faster.
@@ -87,7 +88,8 @@ class Prologue(NamedTuple):
         groups = what.groups
         if self.ungrouped is not None:
             groups, fields["rows"] = self.ungrouped
-        chosen = _kernel(expression, tuple(kinds), variant, self.vector, device, self.constants)
+        constants = self.constants + (self.of_long if expression.is_long(device) else ())
+        chosen = _kernel(expression, tuple(kinds), variant, self.vector, device, constants)
         dispatch(chosen, groups, fields, writes=(writes,), bindings=bindings or None)
 
     def _kind(

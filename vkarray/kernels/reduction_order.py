@@ -12,6 +12,8 @@ STEPS, SHIFTED_STEPS, BATCH = 64, 16, 4
 # Rows that lie side by side and have at least so many elements are added up by kernels of their own on CPU drivers, as many rows at
 # once as a texel has elements. Programs compute shorter ones in one kernel.
 LONG_COLUMNS = 32
+# The constants of kernels for few registers, which take packs one by one, and then the elements of a pack, too.
+SINGLE, ONE_BY_ONE = 17, 18
 # Levels of the tree of an invocation's lanes that kernels are made for.
 _LEVELS = (1, 4, 6, 9)
 

@@ -20,7 +20,9 @@ from .reduction_order import (
     CHUNK_LANES,
     LANES,
     LONG_COLUMNS,
+    ONE_BY_ONE,
     SHIFTED_STEPS,
+    SINGLE,
     STEPS,
     levels_of,
     serial_constants,
@@ -222,7 +224,7 @@ class Run:
             if vector >= _LEAN_FROM[device.limits.registers]:
                 numbers[11] = 1
             if device.limits.registers in TAKES_SINGLE_PACKS:
-                numbers[17] = 1
+                numbers[SINGLE] = 1
             if not varies:
                 numbers |= short_constants(self.length, vector)
         else:
@@ -286,6 +288,7 @@ class Run:
                         linked,
                         vector,
                         every,
+                        of_long=((ONE_BY_ONE, 1),) if SINGLE in numbers else (),
                         adds=not last and row.adds(self.types),
                         ungrouped=ungrouped,
                     ),

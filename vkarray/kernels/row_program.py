@@ -18,6 +18,7 @@ from . import fused, kernel_caches, launch, texels
 from .dispatch import Number, dispatch, pointer
 from .expressions import Expression
 from .fused import Index
+from .reduction_order import ONE_BY_ONE, SINGLE
 from .reduction_run import TAKES_SINGLE_PACKS
 from .row_kernels import has_subgroups
 from .row_program_code import BATCH, OF_ELEMENTS, Form, Input, code
@@ -169,13 +170,18 @@ class Rows(NamedTuple):
             packs, side = ways.pop() if len(ways) == 1 else (0, 0)
             packs = packs if packs == BATCH and (vector >= side or not any(whole)) else 0
         vector = side if packs else vector
+        few: tuple[int, ...] = ()
+        if single:
+            few = (SINGLE,)
+            if self.expression.is_long(device):
+                few, vector = (SINGLE, ONE_BY_ONE), 1
         subgroup = 0
         if shared and not columns and has_subgroups(device) and all(one.can_meet_in_subgroups for one in reduced):
             subgroup = device.limits.subgroup_size
             if workgroup % subgroup or members > _MOST_SUBGROUPS * subgroup:
                 subgroup = 0
         constants = [
-            one.constants(length, members, workgroup, columns, shared, varies, subgroup, single) for one in reduced
+            one.constants(length, members, workgroup, columns, shared, varies, subgroup, few) for one in reduced
         ]
         numbers = tuple(tuple(one.items()) for one in constants)
         return Form(

@@ -85,17 +85,17 @@ class Reduce(NamedTuple):
         shared: bool,
         varies: bool,
         subgroup: int,
-        single: bool,
+        few: tuple[int, ...],
     ) -> dict[int, int]:
-        """The constants of the shader for rows of a length, or of one that varies, and so many invocations of a row; `single`:
-        packs of a lane are taken one by one."""
+        """The constants of the shader for rows of a length, or of one that varies, and so many invocations of a row; `few`: the
+        constants that are set for few registers."""
         block = self._block(length)
         share = max(1, self.lanes(length) // members) if shared else CHUNK_LANES
-        turns = 0 if varies or single else turns_of(length, self.vector, block)
+        turns = 0 if varies or few else turns_of(length, self.vector, block)
         spacing = workgroup // members if columns else 1
         full = not varies and share * members * block == length * LANES
         constants = (1, 0, turns, levels_of(share), block, members, share, spacing, subgroup, int(full))
         numbers = dict(enumerate(constants, 1))
         if shared:
-            return numbers | ({17: 1} if single else {})
+            return numbers | dict.fromkeys(few, 1)
         return numbers | serial_constants(length, self.vector, block, True, varies)

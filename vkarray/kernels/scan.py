@@ -249,4 +249,4 @@ def _dispatch(
         if trace is not None and rows * chunks == math.prod(kept) * all_chunks:
             linked = _variant(scan, device, x._dtype, result._dtype, plan.shared, True)
             every = ((0, launch.invocations_of_group(device.limits, size)), *constants)
-            trace.may_compute(Prologue(x, x._dtype, linked, 1, every, writes[0]))
+            trace.may_compute(Prologue(x, x._dtype, linked, 1, every, writes=writes[0]))

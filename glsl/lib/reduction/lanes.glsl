@@ -2,6 +2,15 @@
 #ifndef LIB_REDUCTION_LANES
 #define LIB_REDUCTION_LANES
 
+// Does something with each `one` of a pack and the place of its element, in one copy: they turn round.
+#define TURN_ROUND(TYPE, PACK, DO) \
+    [[dont_unroll]] for (uint place = element; place < element + uint(VECTOR); ++place) { \
+        TYPE one = PACK[0]; \
+        DO; \
+        [[unroll]] for (int k = 1; k < VECTOR; ++k) PACK[k - 1] = PACK[k]; \
+        PACK[VECTOR - 1] = one; \
+    }
+
 // The state of the leaves of one lane: elements from `first` on, below `end`, which is the end of the block or the chunk.
 STATE lane_state(uint first, uint end) {
     LEAF leaf[VECTOR];
@@ -44,6 +53,11 @@ STATE lane_state(uint first, uint end) {
         Midst midst = midst_of(load(first));
         for (; element < min(end, first + uint(BATCH) * STEP); element += STEP) {
             INPUT pack[VECTOR];
+#ifdef LINKED
+            if (ONE_BY_ONE) {
+                TURN_ROUND(INPUT, pack, if (place < end) one = load(place))
+            } else
+#endif
             EACH if (element + uint(k) < end) pack[k] = load(element + uint(k));
             add_pack(midst, pack, end - element);
         }
@@ -52,6 +66,16 @@ STATE lane_state(uint first, uint end) {
     }
 #endif
     for (; TURNS == 0u && element < end; element += STEP) {
+#ifdef LINKED
+        if (ONE_BY_ONE) {
+            TURN_ROUND(LEAF, leaf, if (place < end) {
+                LEAF next = leaf_of(load(place), place);
+                if (element == first) one = next;
+                else one = follow(one, next);
+            })
+            continue;
+        }
+#endif
         if (PACKED && element + uint(VECTOR) <= end) {
             INPUT value[VECTOR];
             int place = (row_offset + int(chunk_start + element)) / VECTOR;
