@@ -255,7 +255,7 @@ class Builder:
             return None
         if len(self.known.writers[id(result._buffer)]) > 1:
             return None
-        cost, self.lengths[number] = expressions.cost(node.operation), length(node)
+        cost, self.lengths[number] = node.operation.cost, length(node)
         for operand in node.inputs:
             if type(operand) is VkArray:
                 if any(writer > number for writer in self.known.writers.get(id(operand._buffer), ())):

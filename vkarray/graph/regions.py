@@ -54,7 +54,7 @@ class Region:
         self.before = self.after = 0
         self.shape = None if node.result is None else node.result._shape
         self.rows: Geometry | None = None  # those that its nodes work on, where it is a row program
-        self.cost = 0 if node.operation is None else expressions.cost(node.operation)
+        self.cost = 0 if node.operation is None else node.operation.cost
         self.length = length(node)
         self.numbers: set[tuple[object, ...]] = set()
         self.reads: set[Read] = set()

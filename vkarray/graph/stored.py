@@ -97,7 +97,7 @@ def _steps(nodes: Sequence[Node], own: range, product: Product | Gather, uses: _
         inside[id(made._buffer)] = made
         leaving = [one for one in found.members if uses.leaves(nodes[one].result, found.members)]  # type: ignore[arg-type]
         alone = not uses.leaves(result, (*own, *found.members))
-        costs = sum(expressions.cost(nodes[one].operation) for one in found.members)
+        costs = sum(nodes[one].operation.cost for one in found.members)  # type: ignore[union-attr, misc]
         if isinstance(product, Product) and not is_worth_linking(product, costs):
             break
         if alone and leaving == [place] and made._dtype is result._dtype and _holds(nodes, own, product, found, uses):

@@ -42,17 +42,6 @@ class Step(NamedTuple):
         return self._replace(operation=self.operation.approximation())
 
 
-# What an operation costs by the library file that its expression calls; one that calls none costs 1.
-_COSTS = dict.fromkeys(("arithmetic", "rounding", "classification", "/float32/comparison", "/conversion"), 2)
-_COSTLY = 12
-
-
-def cost(operation: Operation | None) -> int:
-    """What it costs to compute an element."""
-    library = operation.library  # type: ignore[union-attr]
-    return 1 if library is None else _COSTS.get(library, _COSTLY)
-
-
 # Drivers write the function of an operation out wherever it is called, and take about a second for this many instructions. Where a
 # kernel computes elements side by side, those of CPUs take it for fewer, and for a loop as long as for so many instructions.
 INSTRUCTIONS = 1 << 17
@@ -97,12 +86,12 @@ class Expression(NamedTuple):
     @property
     def costs(self) -> list[int]:
         """What each of its operations costs for an element."""
-        return [cost(step.operation) for step in self.steps if isinstance(step.operation, Operation)]
+        return [step.operation.cost for step in self.steps if isinstance(step.operation, Operation)]
 
     @property
     def is_costly(self) -> bool:
         """Whether one of its operations takes many instructions."""
-        return _COSTLY in self.costs
+        return any(isinstance(step.operation, Operation) and step.operation.is_costly for step in self.steps)
 
     def is_long(self, device: Device) -> bool:
         """Whether a kernel that reduces would take long to compile with a call for each element of a pack."""

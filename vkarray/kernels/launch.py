@@ -104,7 +104,7 @@ class _Flat(dict[tuple[str, int, int], "_vk.Kernel"]):
         short = operation.library is None or (operation.expression, operation.compute) in _AS_SHORT[self.kind]
         sizes = {storage_itemsize(dtype, device) for dtype in (*operation.inputs, *operation.results)}
         words = len(sizes) <= 1 and min(sizes, default=4) >= 4
-        self.is_long = not short
+        self.is_long = operation.is_costly and not short
         self.packs = taken.packs if not short else taken.packs_of_words if words else taken.packs_of_short
         self.as_texels = operation.as_texels(device) if self.kind == "cpu" else ()
 

@@ -30,6 +30,9 @@ from .defines import (
 if TYPE_CHECKING:
     from .. import _vk
 
+# What an operation costs by the library file that its expression calls; one that calls none costs 1.
+_COSTS = dict.fromkeys(("arithmetic", "rounding", "classification", "/float32/comparison", "/conversion"), 2)
+_COSTLY = 12
 WORKGROUP_SIZE = 256
 # The strided template: invocations of a workgroup, elements of an invocation, as many of these as fit into shared memory, of
 # which each device has 16 KiB at least and a tile takes 5 / 4 elements for one.
@@ -124,6 +127,16 @@ class Operation:
         self.kernels: dict[tuple[_vk.Device, bool], tuple] = {}
         self.approximate = False
         self._approximation: Operation | None = None
+
+    @property
+    def cost(self) -> int:
+        """What it costs to compute an element."""
+        return 1 if self.library is None else _COSTS.get(self.library, _COSTLY)
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether it takes many instructions."""
+        return self.cost == _COSTLY
 
     def approximation(self) -> Operation:
         """The same by approximate functions of float32; the operation itself, where it calls none that there is."""

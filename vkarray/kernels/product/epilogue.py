@@ -13,7 +13,7 @@ from ...core.array import VkArray
 from ...core.dtypes import DType
 from .. import launch
 from ..evaluation import Evaluation
-from ..expressions import Expression, Step, cost
+from ..expressions import Expression, Step
 from ..fused import UNUSED
 from ..launch import Operation
 from ..scalars import Scalar
@@ -80,7 +80,7 @@ class Epilogue:
         """What the steps cost that have to be linked to kernels of products."""
         expression = self.expression(result._dtype)
         steps = () if expression is None else expression.steps
-        return sum(cost(step.operation) for step in steps if isinstance(step.operation, Operation))
+        return sum(step.operation.cost for step in steps if isinstance(step.operation, Operation))
 
     def reads(self, result: VkArray) -> bool:
         """Whether what is added lies in the memory of the result."""
