@@ -84,11 +84,6 @@ class Expression(NamedTuple):
         return f"fused {' '.join(names[:8])}{' ...' * (len(names) > 8)}"
 
     @property
-    def costs(self) -> list[int]:
-        """What each of its operations costs for an element."""
-        return [step.operation.cost for step in self.steps if isinstance(step.operation, Operation)]
-
-    @property
     def is_costly(self) -> bool:
         """Whether one of its operations takes many instructions."""
         return any(isinstance(step.operation, Operation) and step.operation.is_costly for step in self.steps)
