@@ -49,6 +49,10 @@ class Traced:
         self.sizes: dict[Dim, int] = {}
 
 
+class Raised(Exception):
+    """What a function has raised while it was traced: it is to raise that where it runs."""
+
+
 class Call(NamedTuple):
     """A call of a function: its arguments, and the arrays and numbers among them."""
 
@@ -113,11 +117,18 @@ class Compiled:
         device = arrays[0]._device if arrays else _vk.open_device(None)
         key.append(device)
         buffers, addresses = pointers(arrays)
-        shared = sharing(buffers, addresses) if len(buffers) > 1 else None
+        shared = _sharing(arrays, buffers, addresses) if len(buffers) > 1 else None
         known = self._known.get((*key, shared, *self.places()))
         found: Traced | None = (known.find(scalars) or None) if known is not None else None
         if found is None:
-            found = self._trace(key, shared, Call(args, kwargs, arrays, scalars, device))
+            try:
+                found = self._trace(key, shared, Call(args, kwargs, arrays, scalars, device))
+            except Raised as error:
+                raised = error.__cause__
+        if found is None:
+            result = self.function(*args, **kwargs)  # what it has done to arguments before its error is kept
+            warn(f"{self.name} runs as it is, since it raised {type(raised).__name__} while it was traced: {raised}")
+            return result
         if found.program is None or not found.program.constants.isdisjoint(map(id, buffers)):
             return self.function(*args, **kwargs)
         try:
@@ -240,11 +251,16 @@ class Compiled:
         values: dict[int, Any] = {}
         given: list[VkArray] = []
         numbers: list[Any] = []
+        same: dict[int, tuple[VkArray, Any]] = {}  # what stands for arrays that are given again
 
         def leaf(value: Any) -> Any:
             if type(value) is not VkArray:
                 numbers.append(number(value, len(numbers), noticed))
                 return numbers[-1]
+            if way.calls and id(value) in same:
+                array, stand = same[id(value)]
+                given.append(array)
+                return stand
             buffer = value._buffer
             memory: Any = values.get(id(buffer))
             if memory is None:
@@ -255,7 +271,8 @@ class Compiled:
             if hasattr(value, "_is_place"):
                 array._is_place = True
             given.append(array)
-            return way.argument(value, array)
+            same[id(value)] = array, way.argument(value, array)
+            return same[id(value)][1]
 
         copies: list[tuple[Any, dict[Any, Any]]] = []
         try:
@@ -275,6 +292,12 @@ class Compiled:
         try:
             watches[thread] = trace
             found = way.results(trace, given, numbers, given_args, given_kwargs)
+        except TraceError:
+            raise
+        except Exception as error:
+            if way.calls:
+                raise Raised from error
+            raise
         finally:
             _ = watches.pop(thread, None) if outer is None else watches.update({thread: outer})
             trace.end()
@@ -385,6 +408,13 @@ class Bound(functools.partial[Any]):
 
 
 nest.KINDS[Bound] = nest.Kind(nest.named("func", "args"), lambda value, parts: Bound(parts[0], *parts[1]))
+
+
+def _sharing(arrays: Sequence[VkArray], buffers: Sequence[Any], addresses: Sequence[int]) -> Any:
+    """Which arrays share memory with one before them, and which are the same array."""
+    shared = sharing(buffers, addresses)
+    ids = [*map(id, arrays)] if shared is not None else []
+    return shared if len({*ids}) == len(ids) else (shared, tuple(map(ids.index, ids)))
 
 
 def _is_traced(value: Any) -> bool:

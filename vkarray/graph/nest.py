@@ -8,7 +8,7 @@ import enum
 import functools
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from io import IOBase
 from types import (
     BuiltinFunctionType,
@@ -35,6 +35,7 @@ NUMBERS = (int, float, complex)
 ARRAYS: set[type] = {VkArray}  # and what stands for arrays
 LEAVES: set[type] = {VkArray, *NUMBERS}  # and what stands for these
 _PASSING = (Iterator, Coroutine, AsyncIterator)  # what gives something else each time
+_PLAIN = (int, float, complex, str, bytes)  # whose subclasses may have attributes besides
 _TOLD_BY_TEXTS = (float, complex, range)
 # Objects whose attributes do not count, and modules all of whose classes are of such.
 _SERVICES = ("logging", "threading", "queue")
@@ -71,6 +72,8 @@ def note(value: Any, key: list[Any], arrays: list[VkArray], scalars: list[Any]) 
         key += (kind, value.tobytes())  # -0.0 is not 0.0
     elif _is_hashable(value):
         key += (kind, exact(value))
+        if isinstance(value, _PLAIN) and not isinstance(value, enum.Enum) and (besides := _attributes(value)):
+            _note_besides(kind, besides, key)
     else:
         remedy = (
             "Convert it with vkarray.asarray" if hasattr(value, "__array__") else "Give it as a tuple, or as an array"
@@ -79,6 +82,17 @@ def note(value: Any, key: list[Any], arrays: list[VkArray], scalars: list[Any]) 
             f"got an argument of type {kind.__name__}, which holds no arrays and cannot be compared with that of another call. "
             f"{remedy}."
         )
+
+
+def _note_besides(kind: type, attributes: Mapping[str, Any], key: list[Any]) -> None:
+    """Add to the key the attributes of a number or a text, which is passed on as it is, and so may have no arrays in them."""
+    for name, one in attributes.items():
+        if not _is_hashable(one) or holds(one, _is_array):
+            raise TypeError(
+                f"got an argument of type {kind.__name__}, whose attribute {name} cannot be compared with that of another call. "
+                f"Give what it holds as an argument of its own."
+            )
+        key += (name, type(one), exact(one))
 
 
 def endless(name: str, what: str) -> TypeError:
@@ -148,7 +162,10 @@ KINDS: dict[type, Kind] = {
     tuple: Kind(_enumerated, lambda value, parts: tuple(parts)),
     list: Kind(_enumerated, lambda value, parts: parts),
     dict: Kind(lambda value: list(value.items()), _with_items),
-    deque: Kind(_enumerated, _with_items),
+    deque: Kind(
+        lambda value: [*enumerate(value), (("maxlen", value.maxlen), None)],
+        lambda value, parts: deque(parts[:-1], value.maxlen),
+    ),
     set: Kind(lambda value: [(exact(frozenset(value)), None)], lambda value, parts: set(value)),
     slice: Kind(named("start", "stop", "step"), lambda value, parts: slice(*parts)),
     functools.partial: Kind(
@@ -178,7 +195,7 @@ def _subclass(base: type, made: Callable[[Any, list[Any]], Any]) -> Kind:
         return {} if _is_its_own(value) else _attributes(value)
 
     def again(value: Any, parts: list[Any]) -> Any:
-        count = len(value)
+        count = len(items(value))
         found = made(value, parts[:count])
         if _is_its_own(value):
             found.__dict__ = found
@@ -223,12 +240,19 @@ def _of_object(value: Any) -> list[tuple[Any, Any]] | None:
     """The attributes of an object; None where it is compared as a whole."""
     kind, attributes = type(value), _attributes(value)
     if not dataclasses.is_dataclass(kind):
-        own = kind.__module__.partition(".")[0] == "vkarray"
-        if own or (kind.__eq__ is not object.__eq__ and kind.__hash__ is not None):
+        package = kind.__module__.partition(".")[0]
+        own = package == "vkarray"
+        # Python's own, such as paths and fractions, never change and keep what they have worked out; a user's may.
+        if own or (package in sys.stdlib_module_names and _is_compared(kind)):
             holds = _is_array if own else _holds_arrays
             if not any(map(holds, attributes.values())):
                 return None
     return list(attributes.items())
+
+
+def _is_compared(kind: type) -> bool:
+    """Whether a type says by itself which of its values are equal."""
+    return kind.__eq__ is not object.__eq__ and kind.__hash__ is not None
 
 
 def _object(value: Any, parts: list[Any]) -> Any:
@@ -272,7 +296,7 @@ _MADE: dict[type, Callable[[Any, list[Any]], Any]] = {
     tuple: lambda value, parts: tuple.__new__(type(value), parts),
     list: _with_items,
     dict: _with_items,
-    deque: _with_items,
+    deque: lambda value, parts: _with_items(value, parts[:-1]),
 }
 _HEAP_TYPE = 1 << 9  # a flag of types that are made while Python runs
 # What the methods are of types that are written in C.
@@ -324,10 +348,27 @@ def rebuilt(value: Any, leaf: Callable[[Any], Any], copies: list[tuple[Any, dict
     """
     if type(value) in LEAVES or isinstance(value, Token):
         return leaf(value)
-    again = mapped(value, lambda part: rebuilt(part, leaf, copies))
+    again = _with_keys(mapped(value, lambda part: rebuilt(part, leaf, copies)), leaf)
     if copies is not None and not isinstance(again, tuple) and (parts := parts_of(again)) is not None:
         copies.append((again, dict(parts)))
     return again
+
+
+def _with_keys(value: Any, leaf: Callable[[Any], Any]) -> Any:
+    """A nest in whose keys and sets are other numbers, where tokens stand for these."""
+
+    def other(key: Any) -> Any:
+        if isinstance(key, Token):
+            return leaf(key)
+        return type(key)(map(other, key)) if type(key) in (tuple, frozenset) else key
+
+    if type(value) in (set, frozenset):
+        return type(value)(map(other, value))
+    if isinstance(value, dict) and any(isinstance(key, (Token, tuple, frozenset)) for key in value):
+        items = [(other(key), one) for key, one in value.items()]
+        value.clear()
+        value.update(items)
+    return value
 
 
 def changed(copies: Sequence[tuple[Any, dict[Any, Any]]]) -> Iterator[Any]:

@@ -16,6 +16,7 @@ class Once:
 
     rows: list[int] | None = None  # where sizes vary, the lengths that rows have had
     runs = True  # code of the user's, which may catch errors
+    calls = True  # the function: by its arguments, of which two may be the same array, and with its errors
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -37,6 +38,8 @@ class Once:
 
 class Taped(Once):
     """By a call that is taped, for sizes that differ along axes."""
+
+    calls = False
 
     def __init__(self, name: str, function: Callable[..., Any], axes: Mapping[int, Axes]) -> None:
         super().__init__(function)
@@ -61,7 +64,7 @@ class Taped(Once):
 class Played(Once):
     """By a tape."""
 
-    runs = False
+    runs = calls = False
 
     def __init__(self, tape: Tape) -> None:
         self.tape, self.rows = tape, tape.rows if tape.varies else None

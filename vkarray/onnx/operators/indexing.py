@@ -151,8 +151,8 @@ def _top(call: Call, x: Any, k: Any, *, axis: int = -1, largest: int = 1, sorted
 
 @operator("NonZero", numpy=True, reads=_COUNT)
 def _nonzero(call: Call, x: Any) -> Any:
-    x = x if x.ndim else x[None]
-    return call.cast(call.xp.stack(call.xp.nonzero(x)), call.int64)
+    places = call.xp.stack(call.xp.nonzero(x if x.ndim else x[None]))
+    return call.cast(places[: x.ndim], call.int64)
 
 
 @operator("Compress", since=9, numpy=True, reads=_COUNT)

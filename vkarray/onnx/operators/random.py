@@ -51,6 +51,13 @@ def _uniform_like(
     return call.cast(_generator(call, seed).uniform(low, high, size=shape_of(x)), _dtype(dtype, x))
 
 
+@operator("Bernoulli", since=15)
+def _bernoulli(call: Call, p: Any, *, dtype: int | None = None, seed: float | None = None) -> Any:
+    """True with a probability: ONNX's own function for it is true with one minus that."""
+    drawn = _generator(call, seed).uniform(0.0, 1.0, size=p.shape)
+    return call.cast(drawn < call.cast(p, drawn.dtype), _dtype(dtype, p))
+
+
 @operator("Multinomial", half=FLOAT32)
 def _multinomial(call: Call, x: Any, *, dtype: int = 6, sample_size: int = 1, seed: float | None = None) -> Any:
     """Classes drawn by the logarithms of their probabilities: the largest of these with Gumbel noise."""

@@ -110,3 +110,18 @@ def _grid_sample(
         return found
     info = vx.iinfo(x.dtype)
     return call.cast(vx.clip(vx.trunc(found), float(info.min), float(info.max)), x.dtype)
+
+
+@operator("AffineGrid", since=20, host=(1,))
+def _affine_grid(call: Call, theta: Any, size: Any, *, align_corners: int = 0) -> Any:
+    """The places (N, ..., rank) to which matrices (N, rank, rank + 1) take those of an image, x before y before z."""
+    lengths = tuple(map(int, size[2:]))
+    along = []
+    for axis, length in enumerate(lengths):
+        steps = vx.arange(length, dtype=theta.dtype, device=theta.device)
+        places = steps * (2 / max(length - 1, 1)) - 1 if align_corners else (2 * steps + 1) / length - 1
+        shape = (1,) * axis + (length,) + (1,) * (len(lengths) - axis - 1)
+        along.append(vx.broadcast_to(vx.reshape(places, shape), lengths))
+    places = vx.stack([*along[::-1], vx.ones(lengths, dtype=theta.dtype, device=theta.device)], axis=-1)
+    found = vx.reshape(places, (1, -1, len(lengths) + 1)) @ theta.mT
+    return vx.reshape(found, (theta.shape[0], *lengths, len(lengths)))
