@@ -278,6 +278,37 @@ def test_normalization_of_groups_scales_groups_until_version_21(version: int, sc
     check_by_reference(made, rng.standard_normal((2, 4, 3), np.float32), tolerance=1e-4)
 
 
+@pytest.mark.parametrize("dtype", [None, TensorProto.DOUBLE])
+@pytest.mark.parametrize("seed", [None, 3.0])
+def test_bernoulli_is_true_with_its_probability(seed: float | None, dtype: int | None) -> None:
+    given = {name: one for name, one in (("seed", seed), ("dtype", dtype)) if one is not None}
+    made = model(
+        [node("Bernoulli", "p", "y", **given)], [value("p", FLOAT, [3000])], [value("y", dtype or FLOAT, [3000])]
+    )
+    drawn = np.asarray(vkarray.onnx.load(made)(np.repeat(np.array([0, 0.2, 1], np.float32), 1000))).reshape(3, 1000)
+    assert set(np.unique(drawn)) == {0, 1}
+    assert (drawn[0].sum(), drawn[2].sum()) == (0, 1000)
+    assert 120 < drawn[1].sum() < 280
+
+
+@pytest.mark.parametrize("align_corners", [0, 1])
+@pytest.mark.parametrize("size", [(1, 1, 3, 4), (2, 3, 5, 2), (1, 2, 3, 5, 4), (2, 1, 2, 3, 2)], ids=str)
+def test_affine_grids(size: tuple[int, ...], align_corners: int) -> None:
+    rank = len(size) - 2
+    theta = np.random.default_rng(2).standard_normal((size[0], rank, rank + 1), np.float32)
+    nodes = [node("AffineGrid", "theta size", "y", align_corners=align_corners)]
+    made = model(nodes, [value("theta", FLOAT, theta.shape)], [value("y", FLOAT, None)], {"size": np.array(size)}, 20)
+    check_by_reference(made, theta)
+
+
+@pytest.mark.parametrize("x", [0, 3, [0, 2], [[1, 0], [0, 1]]], ids=str)
+def test_places_of_what_is_not_zero(x: Any) -> None:
+    x = np.array(x, np.float32)
+    made = model([node("NonZero", "x", "y")], [value("x", FLOAT, x.shape)], [value("y", TensorProto.INT64, None)])
+    expected = np.stack(np.nonzero(x)) if x.ndim else np.zeros((0, int(x != 0)), np.int64)
+    np.testing.assert_array_equal(np.asarray(vkarray.onnx.load(made)(x)), expected, strict=True)
+
+
 @pytest.mark.parametrize("policy", ["stretch", "not_larger", "not_smaller"])
 @pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
 def test_sizes_that_keep_their_ratio_are_of_one_scale(policy: str, mode: str) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import io
+import os
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -117,6 +120,43 @@ def test_other_files_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[s
         assert "missing: the file cannot be read: No such file" in capsys.readouterr().err
         assert main([command, str(tmp_path / "model.onnx")]) == 2
         assert "this is an ONNX model. Make a program of it: vkarray compile" in capsys.readouterr().err
+
+
+def test_what_is_read_is_not_written_to(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = Path(path).read_bytes()
+    (tmp_path / "link.vkp").symlink_to(path)
+    (tmp_path / "model.onnx").write_bytes(b"a model")
+    inputs = ["--input=1x4xf32=0", "--input=1"]
+    for command in (
+        ["show", path, f"--svg={path}"], ["show", path, f"--svg={tmp_path}/link.vkp"],
+        ["run", path, *inputs, f"--output=@{path}"], ["run", path, *inputs, f"--output=+{path}"],
+    ):  # fmt: skip
+        assert main(command) == 2
+        assert "this is the file that is read, which would be lost. Give another name" in capsys.readouterr().err
+        assert Path(path).read_bytes() == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has a file that is always full")
+@pytest.mark.parametrize("command", ["show", "run"])
+def test_a_full_disk_is_told(command: str, path: str) -> None:
+    inputs = ["--input=1x4xf32=0", "--input=1"] if command == "run" else []
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "vkarray", command, path, *inputs], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 1
+    assert done.stderr == f"vkarray {command}: No space left on device.\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pipe has a path on POSIX systems alone")
+def test_an_array_comes_through_a_pipe(path: str) -> None:
+    held = io.BytesIO()
+    np.save(held, np.asarray(X, np.float32))
+    done = subprocess.run(
+        [sys.executable, "-m", "vkarray", "run", path, "--input=@/dev/stdin", "--input=0.5"],
+        input=held.getvalue(), capture_output=True,
+    )  # fmt: skip
+    assert done.stdout.startswith(b"scores: 2x3xf32=[30.0 35.0 40.0]"), done.stderr
 
 
 def test_show_tells_what_is_in_a_file(path: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,12 +54,19 @@ def main(arguments: list[str] | None = None) -> int:
     choice = parser.parse_args(arguments)
 
     try:
-        return _run(choice)
+        status = _run(choice)
+        sys.stdout.flush()
+        return status
     except VkArrayError as error:
         print(f"vkarray {choice.command}: {str(error).removeprefix('vkarray: ')}", file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:  # such as of a disk that is full
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python tries to write it again
+        where = "" if error.filename is None else f"{error.filename}: "
+        print(f"vkarray {choice.command}: {where}{error.strerror or error}.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"vkarray {choice.command}: interrupted.", file=sys.stderr)

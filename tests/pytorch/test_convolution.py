@@ -281,3 +281,14 @@ def test_gradients_where_a_grid_meets_the_elements(size, padding):
 
     for actual, expected in zip(gradients("vulkan"), gradients("cpu"), strict=True):
         torch.testing.assert_close(actual.cpu(), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_windows_of_one_gradient_for_all():
+    """As `torch.istft` has them, whose windows are those of all signals."""
+    gradient = torch.randn(1, 7, 8)
+    for size, dim in (((2, 26), 1), ((26,), 0), ((3, 26), -1)):
+        given = gradient[0] if len(size) == 1 else gradient
+        found, expected = (
+            torch.ops.aten.unfold_backward(given.to(device), size, dim, 8, 3).cpu() for device in ("vulkan", "cpu")
+        )
+        torch.testing.assert_close(found, expected)

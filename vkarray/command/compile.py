@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import TraceError
 from ..graph.dimensions import Dim
 from ..programs.targets import TARGETS
+from . import opening
 from . import run as running
 
 EXAMPLES = """examples:
@@ -59,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _failed(str(error))
     output = arguments.output or Path(arguments.model).with_suffix(".vkp")
     try:
+        opening.keep("--output", output, arguments.model)
         sizes = _once("--size", [_size(one) for one in arguments.size])
         dynamic = _once("--dynamic", [_dimension(one) for one in arguments.dynamic])
         model = _loaded(arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import Any
 
 from ..programs.program import Program, load_program
@@ -11,6 +12,16 @@ from ..programs.program import Program, load_program
 def add_program(parser: argparse.ArgumentParser) -> None:
     """Declare the file."""
     parser.add_argument("program", metavar="PROGRAM", help="the file of a program, such as model.vkp")
+
+
+def keep(option: str, path: Any, what: str) -> None:
+    """Check that a file that is to be written is not one that is read. Raises ValueError that names the option."""
+    try:
+        same = os.path.samefile(path, what)
+    except OSError:  # one of them is not there
+        same = False
+    if same:
+        raise ValueError(f"{option}={path}: this is the file that is read, which would be lost. Give another name.")
 
 
 def program(path: str, device: Any) -> Program:

@@ -67,6 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         program = opening.program(arguments.program, arguments.device)
         given = inputs(program, arguments.input)
+        for text in arguments.output:
+            opening.keep("--output", text[1:], arguments.program)
         if len(arguments.output) > len(program.outputs):
             raise ValueError(
                 f"{len(arguments.output)} times --output; expected at most {len(program.outputs)}, for "
@@ -81,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
                 notation.write(arguments.output[number], array)
             else:
                 print(f"{one.name}: {notation.told_values(array)}")
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, TypeError) as error:
         print(f"vkarray run: {error}", file=sys.stderr)
         return 2
     return 0

@@ -30,6 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
         file = Container(arguments.program)
         what = description.of_file(file)
         if arguments.svg is not None:
+            opening.keep("--svg", arguments.svg, arguments.program)
             arguments.svg.write_text(picture.svg(program), encoding="utf-8")
     except ValueError as error:
         print(f"vkarray show: {error}", file=sys.stderr)

@@ -5,6 +5,7 @@ https://iree.dev: `--input` and `--output` of `iree-run-module`. A file may hold
 
 from __future__ import annotations
 
+import io
 import math
 import re
 from pathlib import Path
@@ -34,7 +35,7 @@ def read(text: str, one: Input, device: Any) -> Any:
     try:
         return _read(text, one, device)
     except OSError as error:
-        why = f"{error.filename} cannot be read: {error.strerror}"
+        why = f"{error.filename or text[1:]} cannot be read: {error.strerror or error}"
     except MemoryError:
         why = "it has more elements than the machine has memory for"
     except (ValueError, OverflowError) as error:
@@ -62,8 +63,9 @@ def _read(text: str, one: Input, device: Any) -> Any:
 
 def _of_file(path: Path) -> Any:
     with open(path, "rb") as file:
+        whole = file if file.seekable() else io.BytesIO(file.read())  # a pipe
         try:
-            return np.lib.format.read_array(file, allow_pickle=False)
+            return np.lib.format.read_array(whole, allow_pickle=False)
         except ValueError as error:
             why = "it holds objects of Python's" if "Object arrays" in str(error) else "it is no .npy file"
             raise ValueError(f"{path} has no array: {why}") from None

@@ -12,7 +12,7 @@ from ...core.array import VkArray
 from ...nn.columns import fold, unfold
 from ...nn.convolution import convolution, convolution_backward
 from ...ops import creation
-from ...ops.manipulation import permute_dims, reshape
+from ...ops.manipulation import broadcast_to, permute_dims, reshape
 from ..dispatch import fallback
 from ..dispatch.plans import planned
 from ..dispatch.table import REFUSALS, direct, native, reason
@@ -105,6 +105,8 @@ def _unfold_backward(gradient: VkArray, size: Sequence[int], dim: int, length: i
         return reshape(gradient, (), copy=True)
     dim %= len(size)
     rest = [axis for axis in range(len(size)) if axis != dim]
+    # PyTorch broadcasts it: `istft` gives one window for all signals.
+    gradient = broadcast_to(gradient, (*size[:dim], gradient._shape[dim], *size[dim + 1 :], length))
     columns = permute_dims(gradient, (*rest, len(size), dim))
     windows = columns._shape[-1]
     covered = (windows - 1) * step + length
