@@ -8,6 +8,7 @@ import importlib
 import io
 import logging
 import queue
+import random
 import re
 import socket
 import sqlite3
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from csv import writer
 from typing import Any
 
+import numpy as np
 import pytest
 from compiled import array, seen, traced
 
@@ -326,3 +328,34 @@ def test_nests_are_followed_or_refused(levels):
             assert told == "", which
         elif told or levels == 2000:
             assert f"{which.partition(',')[0]} holds itself, or is a nest too deep to follow" in told, which
+
+
+@traced
+@pytest.mark.parametrize(
+    "make", [random.Random, np.random.default_rng, np.random.RandomState], ids=lambda one: one.__name__
+)
+def test_numbers_of_other_generators_are_refused(make):
+    """Their state is as it was; one that is not drawn from is of no matter."""
+    generator, untouched = make(3), make(3)
+    drawn = (lambda x, r: x * r.random()) if make is random.Random else (lambda x, r: x * r.uniform())
+    for function, given in ((drawn, (generator,)), (lambda x: drawn(x, generator), ())):
+        with pytest.raises(vx.TraceError, match=r"draws from a .*, whose numbers would be the same in each call"):
+            vx.compile(function)(vx.ones(2), *given)
+    assert drawn(1.0, generator) == drawn(1.0, untouched)
+    assert seen(vx.compile(lambda x, r: x + 1)(vx.ones(2), generator)) == seen(vx.ones(2) + 1)
+
+
+@traced
+def test_arrays_from_elsewhere_that_are_written_to_are_told():
+    held = vx.zeros(3)
+
+    def pushed(x):
+        held[0] = x
+        return held * 1
+
+    compiled = vx.compile(pushed)
+    with pytest.warns(
+        UserWarning, match="pushed runs as it is in each call, since it writes to memory that calls share"
+    ):
+        assert seen(compiled(vx.asarray(1.0))) == seen(pushed(vx.asarray(1.0)))
+    assert seen(compiled(vx.asarray(3.0))) == seen(pushed(vx.asarray(3.0)))

@@ -19,10 +19,10 @@ from ..core.array import VkArray, array_in
 from ..core.tokens import Noticed, Token, stand_in
 from ..errors import TraceError
 from ..kernels import faults
-from ..kernels.plan import Refused
+from ..kernels.plan import Refused, WritesShared
 from ..kernels.planned import ByValue
 from ..kernels.signature import Look, sharing
-from . import dimensions, nest
+from . import dimensions, generators, nest
 from .dimensions import Dim, Dynamic
 from .executable import Executable, pointers
 from .explain import Explanation, Told
@@ -285,6 +285,7 @@ class Compiled:
         except RecursionError:
             raise nest.endless(self.name, "an argument") from None
         objects, variables = nest.objects_of(self.function), nest.variables_of(self.function)
+        drawing = generators.found((call.args, call.kwargs), [one.before for one in variables]) if way.calls else []
         looks = [(one, (one._buffer, one._shape)) for one in given]
         kept = faults.kept_check(device)
         check = kept or faults.renewed_check(device)
@@ -303,6 +304,7 @@ class Compiled:
             trace.end()
             if kept is None:
                 faults.keep_check(device, None)
+            drawn = generators.put_back(drawing)
             changed = list(nest.changed(copies))
             nest.put_back(copies, _is_traced)
             kept_in = nest.take_back(objects, _is_traced) + nest.set_back(variables, _is_traced)
@@ -311,6 +313,11 @@ class Compiled:
             raise TraceError(
                 f"{self.name} draws more random numbers at once than a program can. Draw them outside, and give the arrays as "
                 "arguments."
+            )
+        if drawn:
+            raise TraceError(
+                f"{self.name} draws from a {drawn}, whose numbers would be the same in each call. Draw from vkarray.random, or "
+                "give the numbers as arguments."
             )
         if changed:
             raise TraceError(
@@ -356,6 +363,10 @@ class Compiled:
         try:
             program = Executable(trace, device, given, results, check.array._buffer, noticed.limits, way.rows)
         except Refused as reason:
+            if isinstance(reason, WritesShared) and way.calls:
+                warn(
+                    f"{self.name} runs as it is in each call, since {reason}. Give arrays that it assigns into as arguments."
+                )
             return Traced(form, None, str(reason))
         return Traced(form, program)
 

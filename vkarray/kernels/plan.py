@@ -33,6 +33,10 @@ class Refused(Exception):
     """A plan cannot repeat a call; the text says why."""
 
 
+class WritesShared(Refused):
+    """The same, since it writes to memory that calls share."""
+
+
 # -- making a plan --------------------------------------------------------------------------------------------------------------
 
 
@@ -160,7 +164,7 @@ class Plan:
         number = self.numbers.get(id(buffer), first_constant + len(self.constants))
         if number >= first_constant:
             if written:
-                raise Refused("it writes to memory that calls share")
+                raise WritesShared("it writes to memory that calls share")
             if number == first_constant + len(self.constants):
                 self.numbers[id(buffer)] = number
                 self.constants.append(buffer)

@@ -141,7 +141,7 @@ class Piece:
             compiled = Compiled(lambda *arrays: body(*arrays))  # no object that would have to stay as it is
             compiled.name = self.name
             way = Once(compiled.function)
-            way.rows, way.runs = self.rows, False  # errors of nodes are told by the graph
+            way.rows, way.runs, way.calls = self.rows, False, False  # errors of nodes are told by the graph
             device = self._device(given)
             current(device)  # which exists from now on, and is none that the graph makes
             try:
