@@ -95,6 +95,17 @@ STEPS = sorted(
 )  # fmt: skip
 
 
+@pytest.mark.parametrize("indices", [[0.5], 3, [[0, 1]], None], ids=str)
+def test_parts_begin_at_whole_numbers(indices):
+    with pytest.raises(TypeError, match=r"add\.reduceat: expected indices as a list or an array of whole numbers"):
+        vx.add.reduceat(vx.ones(4), indices)
+
+
+def test_parts_of_a_compiled_function():
+    x, parts = vx.arange(5, dtype=vx.float32), vx.compile(lambda x: vx.multiply.reduceat(x, [0, 2, 1]))
+    assert np.asarray(parts(x)).tolist() == np.multiply.reduceat(np.arange(5, dtype=np.float32), [0, 2, 1]).tolist()
+
+
 @pytest.mark.parametrize("asked", [None, *supported(("bool", "int32", "float64"))])
 @pytest.mark.parametrize("method", ["reduce", "accumulate", "reduceat"])
 def test_methods_in_each_type(method, asked):

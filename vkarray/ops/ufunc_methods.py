@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 from ..core import dtypes, layout
@@ -237,7 +238,12 @@ def reduceat(function: ufunc, array: ArrayLike, indices: Any, axis: int, dtype: 
     x = manipulation.moveaxis(x, axis, 0)
     x = cast(x, reduce(function, x[:1], 0, dtype, None, False)._dtype) if x._shape[0] else x
     kept = None if function.__name__.startswith("logical") else x._dtype
-    starts = [int(one) for one in creation.asarray(indices).tolist()]
+    try:
+        starts = [operator.index(one) for one in (indices.tolist() if hasattr(indices, "tolist") else indices)]
+    except TypeError:
+        raise TypeError(
+            f"{function.__name__}.reduceat: expected indices as a list or an array of whole numbers, got {indices!r:.60}."
+        ) from None
     for start in starts:
         if not 0 <= start < x._shape[0]:
             raise IndexError(f"{function.__name__}.reduceat: index {start} is out of range for {x._shape[0]} elements.")
