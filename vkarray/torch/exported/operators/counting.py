@@ -36,18 +36,12 @@ def _histogram(call: Any, x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -
 _SUM, _MEAN, _MAX = range(3)
 
 
-def _skips(call: Any, *given: Any, **options: Any) -> str | None:
-    """Of the arguments the last is the place of what is skipped."""
-    skipped = given[8] if len(given) > 8 else options.get("padding_idx", -1)
-    return "it skips a row of the weights (padding_idx)" if skipped >= 0 else None
-
-
-@row("_embedding_bag", "_embedding_bag_forward_only", limit=_skips)
+@row("_embedding_bag", "_embedding_bag_forward_only")
 def _bags(
     call: Any, weight: Any, indices: Any, offsets: Any, scale_grad_by_freq: bool = False, mode: int = _SUM,
     sparse: bool = False, per_sample_weights: Any = None, include_last_offset: bool = False, padding_idx: int = -1,
 ) -> Any:  # fmt: skip
-    """Sums, means or largest of the rows of weights that each bag names; a bag without any gives 0."""
+    """Sums, means or largest of the rows of weights that each bag names, without `padding_idx`; a bag without any gives 0."""
     starts = offsets[:-1] if include_last_offset else offsets
     rows = nn.embedding(weight, indices)
     if per_sample_weights is not None:
@@ -55,7 +49,9 @@ def _bags(
     places = vx.arange(indices.shape[0], dtype=offsets.dtype)
     bags = vx.searchsorted(starts, places, side="right") - 1
     count = starts.shape[0]
-    nothing = vx.zeros((count, weight.shape[1]), dtype=weight.dtype)
+    if padding_idx >= 0:
+        bags = vx.where(indices == padding_idx, count, bags)  # a bag of what is skipped, which is not returned
+    nothing = vx.zeros((count + (padding_idx >= 0), weight.shape[1]), dtype=weight.dtype)
     kind = {_SUM: "sum", _MEAN: "mean", _MAX: "amax"}[mode]
     found = nn.index_reduce(nothing, 0, bags, rows, kind, include_self=False)
-    return found, None, None, None
+    return found[:count], None, None, None
