@@ -359,3 +359,33 @@ def test_arrays_from_elsewhere_that_are_written_to_are_told():
     ):
         assert seen(compiled(vx.asarray(1.0))) == seen(pushed(vx.asarray(1.0)))
     assert seen(compiled(vx.asarray(3.0))) == seen(pushed(vx.asarray(3.0)))
+
+
+def _appending():
+    log = []
+    return log, lambda x: log.append(x + 1)
+
+
+def _of_a_dictionary():
+    cache = {}
+    return cache, lambda x: cache.setdefault("table", x * 2)
+
+
+def _of_a_default():
+    def called(x, held=[]):  # noqa: B006
+        held.append(x * 2)
+
+    return called.__defaults__[0], called
+
+
+@traced
+@pytest.mark.parametrize("make", [_appending, _of_a_dictionary, _of_a_default])
+def test_what_is_kept_in_lists_is_refused(make):
+    """An array that a trace has made means nothing later."""
+    held, function = make()
+    for _ in range(2):
+        with pytest.raises(
+            vx.TraceError, match=r"keeps an array in (log|cache|held), which a compiled function does not set"
+        ):
+            vx.compile(function)(vx.ones(2))
+        assert not held

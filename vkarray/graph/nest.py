@@ -428,12 +428,13 @@ def take_back(objects: Sequence[tuple[Any, dict[str, Any]]], traced: Callable[[A
 
 
 class Variable(NamedTuple):
-    """A variable of a function's that lies outside of it: a global one, or one of a function around it."""
+    """A variable of a function's that lies outside of it: a global one, one of a function around it, or a default."""
 
     name: str
     before: Any
     now: Callable[[], Any]
     put: Callable[[Any], None]
+    items: Any = None  # of a list, a dictionary, a set or a queue
 
 
 def variables_of(function: Any) -> list[Variable]:
@@ -448,7 +449,21 @@ def variables_of(function: Any) -> list[Variable]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         now = functools.partial(_content, cell)
         found.append(Variable(name, now(), now, functools.partial(setattr, cell, "cell_contents")))
-    return found
+    places = function.__code__.co_varnames[: function.__code__.co_argcount]
+    defaults = {
+        **dict(zip(places[::-1], (function.__defaults__ or ())[::-1], strict=False)),
+        **(function.__kwdefaults__ or {}),
+    }
+    found += [Variable(name, one, functools.partial(_itself, one), _itself) for name, one in defaults.items()]
+    return [one._replace(items=copy.copy(one.before)) if type(one.before) in _FILLED else one for one in found]
+
+
+_FILLED = (list, dict, set, deque)  # what code can fill
+
+
+def _itself(value: Any) -> Any:
+    """What a default is: it stays."""
+    return value
 
 
 def _content(cell: CellType) -> Any:
@@ -470,7 +485,15 @@ def set_back(variables: Sequence[Variable], traced: Callable[[Any], bool]) -> li
         if value is not one.before and not _is_free_of(value, traced):
             one.put(one.before)
             names.append(one.name)
+        elif value is one.before and one.items is not None and any(map(traced, _items(value))):
+            value.clear()
+            _ = value.extend(one.items) if hasattr(value, "extend") else value.update(one.items)
+            names.append(one.name)
     return names
+
+
+def _items(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
 
 
 def _is_free_of(value: Any, traced: Callable[[Any], bool]) -> bool:
