@@ -485,15 +485,18 @@ def set_back(variables: Sequence[Variable], traced: Callable[[Any], bool]) -> li
         if value is not one.before and not _is_free_of(value, traced):
             one.put(one.before)
             names.append(one.name)
-        elif value is one.before and one.items is not None and any(map(traced, _items(value))):
+        elif value is one.before and one.items is not None and any(map(traced, _added(value, one.items))):
             value.clear()
             _ = value.extend(one.items) if hasattr(value, "extend") else value.update(one.items)
             names.append(one.name)
     return names
 
 
-def _items(value: Any) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value
+def _added(value: Any, before: Any) -> Iterator[Any]:
+    """What a list, a dictionary, a set or a queue holds that it did not hold before."""
+    now, then = ((one.values() if isinstance(one, dict) else one) for one in (value, before))
+    known = set(map(id, then))
+    return (one for one in now if id(one) not in known)
 
 
 def _is_free_of(value: Any, traced: Callable[[Any], bool]) -> bool:
