@@ -14,7 +14,7 @@ import socket
 import sqlite3
 import threading
 import zlib
-from collections import deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from csv import writer
 from typing import Any
@@ -290,7 +290,11 @@ def test_numbers_as_keys():
     def keyed(x, v):
         return {v: x}, {v}, frozenset([v]), {(v, 1): x}, {"nest": {v: v}}
 
+    def counted(x, v):
+        return Counter({("a", 1): v, v: 3}), OrderedDict([(("b", v), x), ("a", x)]), defaultdict(list, {(1, 2): [x]})
+
     for number in (2.0, 3.0, 2):
+        assert seen(vx.compile(counted)(vx.ones(2), number)) == seen(counted(vx.ones(2), number))
         found = vx.compile(keyed)(vx.ones(2), number)
         assert seen(found) == seen(keyed(vx.ones(2), number))
         assert type(next(iter(found[0]))) is type(next(iter(found[1]))) is type(number)

@@ -360,14 +360,19 @@ def _with_keys(value: Any, leaf: Callable[[Any], Any]) -> Any:
     def other(key: Any) -> Any:
         if isinstance(key, Token):
             return leaf(key)
-        return type(key)(map(other, key)) if type(key) in (tuple, frozenset) else key
+        if type(key) not in (tuple, frozenset):
+            return key
+        parts = [*map(other, key)]
+        return key if all(one is part for one, part in zip(key, parts, strict=True)) else type(key)(parts)
 
     if type(value) in (set, frozenset):
         return type(value)(map(other, value))
-    if isinstance(value, dict) and any(isinstance(key, (Token, tuple, frozenset)) for key in value):
+    if isinstance(value, dict) and any(other(key) is not key for key in value):
         items = [(other(key), one) for key, one in value.items()]
-        value.clear()
-        value.update(items)
+        for key in [*value]:
+            del value[key]
+        for key, one in items:
+            value[key] = one
     return value
 
 
