@@ -293,10 +293,8 @@ class Compiled:
         try:
             watches[thread] = trace
             found = way.results(trace, given, numbers, given_args, given_kwargs)
-        except TraceError:
-            raise
         except Exception as error:
-            if way.calls:
+            if way.calls and not isinstance(error, TraceError):
                 raise Raised from error
             raise
         finally:
@@ -424,8 +422,10 @@ nest.KINDS[Bound] = nest.Kind(nest.named("func", "args"), lambda value, parts: B
 def _sharing(arrays: Sequence[VkArray], buffers: Sequence[Any], addresses: Sequence[int]) -> Any:
     """Which arrays share memory with one before them, and which are the same array."""
     shared = sharing(buffers, addresses)
-    ids = [*map(id, arrays)] if shared is not None else []
-    return shared if len({*ids}) == len(ids) else (shared, tuple(map(ids.index, ids)))
+    if shared is None:
+        return None
+    ids = [*map(id, arrays)]
+    return shared, tuple(map(ids.index, ids))
 
 
 def _is_traced(value: Any) -> bool:
