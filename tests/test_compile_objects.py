@@ -90,7 +90,7 @@ def test_types_that_are_written_in_c_are_not_taken_apart(module):
     assert kinds
     for kind in kinds:
         containers = issubclass(kind, tuple(nest.KINDS)) or issubclass(kind, (tuple, list, dict))
-        assert containers or nest._kind_of(kind) is None, kind
+        assert containers or nest.kind_of(kind) is None, kind
 
 
 @pytest.mark.parametrize("value", [ctypes.c_int(1), memoryview(bytearray(2)), [(ctypes.c_int * 3)()]])

@@ -178,9 +178,8 @@ def test_arguments_by_name(tmp_path: Path) -> None:
             assert told(one(*args, **kwargs)) == told(weighted(*args, **kwargs))
         for text, call in WRONG_CALLS.items():
             args, kwargs = call(x, w)
-            with pytest.raises(
-                TypeError, match=f"weighted: got {text}; expected 4 arguments, which hold 4 inputs: x: "
-            ):
+            expected = rf"weighted: got {text}; expected 4 arguments \(shift by name\), which hold 4 inputs: x: "
+            with pytest.raises(TypeError, match=expected):
                 one(*args, **kwargs)
 
 

@@ -22,7 +22,7 @@ from ..kernels import faults
 from ..kernels.plan import Refused, WritesShared
 from ..kernels.planned import ByValue
 from ..kernels.signature import Look, sharing
-from . import dimensions, generators, nest
+from . import dimensions, generators, keeping, nest
 from .dimensions import Dim, Dynamic
 from .executable import Executable, pointers
 from .explain import Explanation, Told
@@ -284,7 +284,7 @@ class Compiled:
             given_kwargs = {name: nest.rebuilt(value, leaf, copies) for name, value in call.kwargs.items()}
         except RecursionError:
             raise nest.endless(self.name, "an argument") from None
-        objects, variables = nest.objects_of(self.function), nest.variables_of(self.function)
+        objects, variables = keeping.objects_of(self.function), keeping.variables_of(self.function)
         drawing = generators.found((call.args, call.kwargs), [one.before for one in variables]) if way.calls else []
         looks = [(one, (one._buffer, one._shape)) for one in given]
         kept = faults.kept_check(device)
@@ -303,9 +303,9 @@ class Compiled:
             if kept is None:
                 faults.keep_check(device, None)
             drawn = generators.put_back(drawing)
-            changed = list(nest.changed(copies))
-            nest.put_back(copies, _is_traced)
-            kept_in = nest.take_back(objects, _is_traced) + nest.set_back(variables, _is_traced)
+            changed = list(keeping.changed(copies))
+            keeping.put_back(copies, _is_traced)
+            kept_in = keeping.take_back(objects, _is_traced) + keeping.set_back(variables, _is_traced)
         self.streams = self.streams | dict.fromkeys(trace.streams)  # another one, since other threads may go through it
         if any(place >= len(numbers) for place in noticed.decide):
             raise TraceError(

@@ -12,9 +12,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterat
 from io import IOBase
 from types import (
     BuiltinFunctionType,
-    CellType,
     ClassMethodDescriptorType,
-    CodeType,
     FunctionType,
     MappingProxyType,
     MemberDescriptorType,
@@ -72,7 +70,7 @@ def note(value: Any, key: list[Any], arrays: list[VkArray], scalars: list[Any]) 
         key += (kind, value.tobytes())  # -0.0 is not 0.0
     elif _is_hashable(value):
         key += (kind, exact(value))
-        if isinstance(value, _PLAIN) and not isinstance(value, enum.Enum) and (besides := _attributes(value)):
+        if isinstance(value, _PLAIN) and not isinstance(value, enum.Enum) and (besides := attributes_of(value)):
             _note_besides(kind, besides, key)
     else:
         remedy = (
@@ -192,14 +190,14 @@ def _subclass(base: type, made: Callable[[Any, list[Any]], Any]) -> Kind:
     items: Any = KINDS[base].parts
 
     def besides(value: Any) -> dict[str, Any]:
-        return {} if _is_its_own(value) else _attributes(value)
+        return {} if _is_its_own(value) else attributes_of(value)
 
     def again(value: Any, parts: list[Any]) -> Any:
         count = len(items(value))
         found = made(value, parts[:count])
         if _is_its_own(value):
             found.__dict__ = found
-        return _with_attributes(found, besides(value), parts[count:])
+        return with_attributes(found, besides(value), parts[count:])
 
     return Kind(lambda value: [*items(value), *((f".{name}", part) for name, part in besides(value).items())], again)
 
@@ -217,7 +215,7 @@ def _slots(kind: Any) -> tuple[str, ...]:
     )
 
 
-def _attributes(value: Any) -> dict[str, Any]:
+def attributes_of(value: Any) -> dict[str, Any]:
     found = dict(getattr(value, "__dict__", ()))
     for name in _slots(type(value)):
         if hasattr(value, name):
@@ -225,7 +223,7 @@ def _attributes(value: Any) -> dict[str, Any]:
     return found
 
 
-def _with_attributes(again: Any, names: Iterable[str], parts: Sequence[Any]) -> Any:
+def with_attributes(again: Any, names: Iterable[str], parts: Sequence[Any]) -> Any:
     """An object with these attributes, whatever its class does when one is set."""
     slots = _slots(type(again))
     for name, part in zip(names, parts, strict=True):
@@ -238,7 +236,7 @@ def _with_attributes(again: Any, names: Iterable[str], parts: Sequence[Any]) -> 
 
 def _of_object(value: Any) -> list[tuple[Any, Any]] | None:
     """The attributes of an object; None where it is compared as a whole."""
-    kind, attributes = type(value), _attributes(value)
+    kind, attributes = type(value), attributes_of(value)
     if not dataclasses.is_dataclass(kind):
         package = kind.__module__.partition(".")[0]
         own = package == "vkarray"
@@ -257,11 +255,17 @@ def _is_compared(kind: type) -> bool:
 
 def _object(value: Any, parts: list[Any]) -> Any:
     """An object with other attributes; itself, where they are no others."""
-    attributes = _attributes(value)
+    attributes = attributes_of(value)
     alike = all(one is part for one, part in zip(attributes.values(), parts, strict=True))
     if alike and not dataclasses.is_dataclass(value):
         return value
-    return _with_attributes(object.__new__(type(value)), attributes, parts)
+    return with_attributes(object.__new__(type(value)), attributes, parts)
+
+
+def is_object(value: Any) -> bool:
+    """Whether a value is taken apart by its attributes alone."""
+    kind = kind_of(type(value))
+    return kind is not None and kind.made is _object
 
 
 def _is_array(value: Any) -> bool:
@@ -304,7 +308,7 @@ _OF_C = (WrapperDescriptorType, MethodDescriptorType, ClassMethodDescriptorType)
 
 
 @_by_type
-def _kind_of(kind: Any) -> Kind | None:
+def kind_of(kind: Any) -> Kind | None:
     """How values of a type are taken apart; None for types whose values are compared as a whole."""
     if kind in KINDS:
         return KINDS[kind]
@@ -328,13 +332,13 @@ def _is_written_in_c(kind: type) -> bool:
 
 def parts_of(value: Any) -> list[tuple[Any, Any]] | None:
     """The parts of a nest by name or place; None for what is none."""
-    kind = _kind_of(type(value))
+    kind = kind_of(type(value))
     return None if kind is None else kind.parts(value)
 
 
 def mapped(value: Any, other: Callable[[Any], Any]) -> Any:
     """The same nest with other parts; what is none is returned as it is."""
-    kind = _kind_of(type(value))
+    kind = kind_of(type(value))
     parts = None if kind is None else kind.parts(value)
     if kind is None or parts is None:
         return value
@@ -374,142 +378,3 @@ def _with_keys(value: Any, leaf: Callable[[Any], Any]) -> Any:
         for key, one in items:
             value[key] = one
     return value
-
-
-def changed(copies: Sequence[tuple[Any, dict[Any, Any]]]) -> Iterator[Any]:
-    """The nests whose parts are others than they were, but for what properties keep that are computed once."""
-    for nest, before in copies:
-        now = dict(parts_of(nest) or ())
-        kept = {name for name in now if name not in before and _is_kept(nest, name)}
-        if [*before] != [name for name in now if name not in kept] or any(
-            now[name] is not before[name] for name in before
-        ):
-            yield nest
-
-
-def put_back(copies: Sequence[tuple[Any, dict[Any, Any]]], traced: Callable[[Any], bool]) -> None:
-    """Give objects the attributes that they had before code ran for which arrays and numbers stand in.
-
-    What properties keep stays, but for what is `traced`.
-    """
-    for nest, before in copies:
-        kind = _kind_of(type(nest))
-        if kind is None or kind.made is not _object:
-            continue
-        for name, value in _attributes(nest).items():
-            if name not in before and not (_is_kept(nest, name) and _is_free_of(value, traced)):
-                object.__delattr__(nest, name)
-        _with_attributes(nest, before, list(before.values()))
-
-
-def objects_of(function: Any) -> list[tuple[Any, dict[str, Any]]]:
-    """The objects of a method, or of an object that is called, each with its attributes."""
-    found: dict[int, tuple[Any, dict[str, Any]]] = {}
-    waiting = [function.__self__ if isinstance(function, MethodType) else function]
-    while waiting:
-        value = waiting.pop()
-        kind = _kind_of(type(value))
-        if kind is None or id(value) in found:
-            continue
-        found[id(value)] = value, _attributes(value) if kind.made is _object else {}
-        waiting += [part for _, part in kind.parts(value) or ()]
-    return [one for one in found.values() if one[1]]
-
-
-def take_back(objects: Sequence[tuple[Any, dict[str, Any]]], traced: Callable[[Any], bool]) -> list[str]:
-    """Give objects back the attributes in which code has kept what is traced. Returns the names of those that were set."""
-    names = []
-    for nest, before in objects:
-        for name, value in _attributes(nest).items():
-            if value is before.get(name, before) or _is_free_of(value, traced):
-                continue
-            if name in before:
-                _with_attributes(nest, [name], [before[name]])
-            else:
-                object.__delattr__(nest, name)
-            if not _is_kept(nest, name):
-                names.append(f"{type(nest).__name__}.{name}")
-    return names
-
-
-class Variable(NamedTuple):
-    """A variable of a function's that lies outside of it: a global one, one of a function around it, or a default."""
-
-    name: str
-    before: Any
-    now: Callable[[], Any]
-    put: Callable[[Any], None]
-    items: Any = None  # of a list, a dictionary, a set or a queue
-
-
-def variables_of(function: Any) -> list[Variable]:
-    """The variables outside of a function that it and the functions in it may set, with their values."""
-    if not isinstance(function, FunctionType):
-        return []
-    space = function.__globals__
-    found = [
-        Variable(name, space[name], functools.partial(space.get, name), functools.partial(space.__setitem__, name))
-        for name in _names_in(function.__code__) & space.keys()
-    ]
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        now = functools.partial(_content, cell)
-        found.append(Variable(name, now(), now, functools.partial(setattr, cell, "cell_contents")))
-    places = function.__code__.co_varnames[: function.__code__.co_argcount]
-    defaults = {
-        **dict(zip(places[::-1], (function.__defaults__ or ())[::-1], strict=False)),
-        **(function.__kwdefaults__ or {}),
-    }
-    found += [Variable(name, one, functools.partial(_itself, one), _itself) for name, one in defaults.items()]
-    return [one._replace(items=copy.copy(one.before)) if type(one.before) in _FILLED else one for one in found]
-
-
-_FILLED = (list, dict, set, deque)  # what code can fill
-
-
-def _itself(value: Any) -> Any:
-    """What a default is: it stays."""
-    return value
-
-
-def _content(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # it has none yet
-        return None
-
-
-def _names_in(code: CodeType) -> set[str]:
-    return set(code.co_names).union(*(_names_in(one) for one in code.co_consts if isinstance(one, CodeType)))
-
-
-def set_back(variables: Sequence[Variable], traced: Callable[[Any], bool]) -> list[str]:
-    """Give variables in which code has kept what is traced the values that they had. Returns the names of those."""
-    names = []
-    for one in variables:
-        value = one.now()
-        if value is not one.before and not _is_free_of(value, traced):
-            one.put(one.before)
-            names.append(one.name)
-        elif value is one.before and one.items is not None and any(map(traced, _added(value, one.items))):
-            value.clear()
-            _ = value.extend(one.items) if hasattr(value, "extend") else value.update(one.items)
-            names.append(one.name)
-    return names
-
-
-def _added(value: Any, before: Any) -> Iterator[Any]:
-    """What a list, a dictionary, a set or a queue holds that it did not hold before."""
-    now, then = ((one.values() if isinstance(one, dict) else one) for one in (value, before))
-    known = set(map(id, then))
-    return (one for one in now if id(one) not in known)
-
-
-def _is_free_of(value: Any, traced: Callable[[Any], bool]) -> bool:
-    try:
-        return not holds(value, traced)
-    except RecursionError:  # of objects that refer to each other
-        return False
-
-
-def _is_kept(value: Any, name: Any) -> bool:
-    return isinstance(name, str) and isinstance(getattr(type(value), name, None), functools.cached_property)

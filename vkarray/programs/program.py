@@ -113,9 +113,10 @@ class Program:
             given.append(others.pop(name))
         if len(given) != len(placed) or others.keys() != named.keys():
             got = ", ".join([*[type(one).__name__ for one in args], *[f"{name}=" for name in kwargs]]) or "nothing"
+            by_name = f" ({', '.join(named)} by name)" if named else ""
             raise TypeError(
-                f"{self.name}: got {got}; expected {len(placed) + len(named)} arguments, which hold {len(self.inputs)} inputs: "
-                f"{', '.join(map(str, self.inputs)) or 'none'}."
+                f"{self.name}: got {got}; expected {len(placed) + len(named)} arguments{by_name}, which hold "
+                f"{len(self.inputs)} inputs: {', '.join(map(str, self.inputs)) or 'none'}."
             )
         return tuple(given), others
 
