@@ -341,3 +341,27 @@ def test_linspace_between_subnormal_numbers(dtype, endpoint: bool) -> None:
         got = np.asarray(x).astype(np.float64) / smallest
         assert np.abs(got - exact).max() <= 1
         assert (got == exact).mean() > 0.9
+
+
+OBJECTS = [[1, 2], [[1, -2], [3, 4]], 5, [True, 2], [1.5, 2], [2**70, 1], [1j, 2], [np.int8(3), 2.5]]
+
+
+@pytest.mark.parametrize("dtype", [None, "int32", "float32", "bool", "complex64"])
+@pytest.mark.parametrize("numbers", OBJECTS, ids=str)
+def test_numpy_arrays_of_objects_that_are_numbers(numbers, dtype):
+    """They are what lists of the same numbers are."""
+
+    def outcome(value):
+        try:
+            made = vx.asarray(value, dtype=dtype)
+        except (TypeError, OverflowError) as error:
+            return type(error), str(error)
+        return made.dtype, np.asarray(made).tolist()
+
+    assert outcome(np.array(numbers, dtype=object)) == outcome(numbers)
+
+
+def test_bytes():
+    x = vx.asarray([[1, 2], [3, 258]], dtype="int32")
+    assert bytes(x) == bytes(np.asarray(x)) == x.tobytes()
+    assert bytes(x.T) == bytes(np.asarray(x).T)

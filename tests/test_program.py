@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -258,3 +261,66 @@ def test_names_and_lengths_are_checked() -> None:
         vx.Program(twice, (values(3),), name=3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"prepare: n is 2\.5; expected an integer"):
         of_dim(vx.Dim("n")).prepare(n=2.5)  # type: ignore[arg-type]
+
+
+# -- copies, and what happens in other threads and handlers ---------------------------------------------------------------
+
+
+def test_copies_draw_and_write_by_themselves(tmp_path: Path) -> None:
+    def noisy(x):
+        return x + vx.random.uniform(size=3), x * 2
+
+    made = vx.Program(noisy, (values(3),))
+    for program in (made, loaded(made, tmp_path)):
+        program.seed(5)
+        deep, shallow = copy.deepcopy(program), copy.copy(program)
+        first = program(values(3))
+        same(deep(values(3)), first)
+        deep.seed(9)
+        second = program(values(3))
+        program.seed(5)
+        same([shallow(values(3)), program(values(3))], [first, second])  # those of a shallow copy are the program's own
+    sums = vx.zeros(3)
+
+    def adding(x):
+        sums[...] += x
+        return sums + 0
+
+    program = vx.Program(adding, (values(3),))
+    other = copy.deepcopy(program)
+    same(program(vx.ones(3)), vx.ones(3))
+    same(other(vx.ones(3)), vx.ones(3))
+
+
+def test_programs_are_saved_not_pickled() -> None:
+    with pytest.raises(TypeError, match=r"twice: a program cannot be pickled. Write it to a file with save\(path\)"):
+        pickle.dumps(vx.Program(twice, (values(3),)))
+
+
+def test_lengths_that_are_declared_are_not_warned_of() -> None:
+    program = of_dim(vx.Dim("n", min=0, max=64))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for length in range(1, 30):
+            same(program(values(length)), values(length) * 2)
+
+
+HARMLESS = {"compile": False, "debug": 1}
+DECIDING = {"default_float": "float64", "approximate": True, "check": "later"}
+
+
+@pytest.mark.parametrize("name", [*HARMLESS, *DECIDING])
+def test_switches_that_change_in_a_function(name: str) -> None:
+    """Another thread may change them at any time, since they hold for all."""
+
+    def function(x):
+        with vx.config(**{name: (HARMLESS | DECIDING)[name]}):
+            return vx.sum(x) + 1
+
+    if name in HARMLESS:
+        same(vx.Program(function, (values(3),))(values(3)), function(values(3)))
+    else:
+        with pytest.raises(
+            vx.TraceError, match=rf"the configuration changes \({name}\), in it or in another thread, at "
+        ):
+            vx.Program(function, (values(3),))

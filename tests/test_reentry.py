@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import random
 import secrets
 import signal
@@ -16,7 +17,7 @@ from strikes import FILES, Strike
 
 import vkarray as vx
 from vkarray.core import checks
-from vkarray.kernels import gather, launch, planned
+from vkarray.kernels import faults, gather, launch, planned
 from vkarray.shaders import source as shaders
 
 HOST = np.arange(1000, dtype=np.int32)
@@ -123,6 +124,26 @@ def test_signal_handler_that_computes() -> None:
         signal.signal(signal.SIGALRM, before)
     assert not failures, failures
     assert calls >= 50
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="this system has no signals of users")
+def test_handlers_compile_while_a_program_is_made() -> None:
+    x, seen = vx.asarray(HOST[:9]), []
+    increased = vx.compile(lambda x: x + 1)
+
+    def function(x):
+        y = x * 2
+        os.kill(os.getpid(), signal.SIGUSR1)
+        return y
+
+    before = signal.signal(signal.SIGUSR1, lambda *_: seen.append(increased(vx.ones(9)).tolist()))
+    try:
+        faults.keep_check(x.device, None)  # that of another call, which the trace in the handler would go on with
+        program = vx.Program(function, (x,))
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert np.array_equal(np.asarray(program(x)), HOST[:9] * 2)
+    assert seen == [[2.0] * 9]
 
 
 class Cycle:

@@ -89,7 +89,8 @@ class DiskCache:
                 status = os.fstat(file.fileno())
                 if not stat.S_ISREG(status.st_mode) or not _own(status):
                     return None
-                stored = file.read(_DIGEST_BYTES + _LARGEST) if status.st_size <= _DIGEST_BYTES + _LARGEST else b""
+                # Not more than there is, since Python takes memory for all that it is asked to read.
+                stored = file.read(status.st_size) if status.st_size <= _DIGEST_BYTES + _LARGEST else b""
         except _FAILURES:
             return None
         content = stored[_DIGEST_BYTES:]

@@ -39,6 +39,24 @@ DRAWS: dict[str, tuple[Callable[[Tensor], Tensor], tuple[float, float]]] = {
     "randint": (lambda x: torch.randint(-2, 7, (4, 512)), (2.0, math.sqrt(80 / 12))),
     "randint_like": (lambda x: torch.randint_like(x, 5), (2.0, math.sqrt(2))),
     "randint_like from": (lambda x: torch.randint_like(x, 2, 5), (3.0, math.sqrt(2 / 3))),
+    "generator": (lambda x: torch.randn((4, 512), generator=None), NORMAL),
+    "generator of integers": (lambda x: torch.randint(-2, 7, (4, 512), generator=None), (2.0, math.sqrt(80 / 12))),
+    "random_": (lambda x: torch.empty_like(x).random_() / 2**24, UNIFORM),
+    "random_ to": (lambda x: torch.empty_like(x).random_(5), (2.0, math.sqrt(2))),
+    "exponential_": (lambda x: torch.empty_like(x).exponential_(2.0), (0.5, 0.5)),
+    "geometric_": (lambda x: torch.empty_like(x).geometric_(0.5), (2.0, math.sqrt(2))),
+    "poisson": (lambda x: torch.poisson(torch.full_like(x, 4.0)), (4.0, 2.0)),
+    "binomial": (lambda x: torch.binomial(torch.full_like(x, 9.0), torch.full_like(x, 0.5)), (4.5, 1.5)),
+    "gamma": (lambda x: torch._standard_gamma(torch.full_like(x, 4.0)), (4.0, 2.0)),
+    "dirichlet": (lambda x: torch._sample_dirichlet(torch.ones_like(x).reshape(1024, 2)), UNIFORM),
+    "bernoulli": (lambda x: torch.bernoulli(torch.full_like(x, 0.2)), (0.2, 0.4)),
+    "bernoulli_": (lambda x: torch.empty_like(x).bernoulli_(torch.full_like(x, 0.2)), (0.2, 0.4)),
+    "multinomial": (lambda x: torch.multinomial(torch.ones(4, 5), 512, replacement=True), (2.0, math.sqrt(2))),
+    "multinomial of some": (lambda x: torch.multinomial(torch.tensor([0.0, 1, 0, 1]).repeat(2048, 1), 1), (2.0, 1.0)),
+    "half": (lambda x: torch.poisson(torch.full_like(x, 4.0, dtype=torch.float16)), (4.0, 2.0)),
+    "Normal": (lambda x: torch.distributions.Normal(x + 3, 2.0).sample(), (3.0, 2.0)),
+    "Categorical": (lambda x: torch.distributions.Categorical(logits=torch.zeros(4, 5)).sample((512,)), (2.0, math.sqrt(2))),
+    "Laplace": (lambda x: torch.distributions.Laplace(x, 1.0).sample(), (0.0, math.sqrt(2))),
 }  # fmt: skip
 
 
@@ -126,8 +144,20 @@ def test_what_layers_do_in_training_is_refused(name):
 
 @pytest.mark.parametrize(("function", "reason"), [
     (lambda x: torch.nonzero(x), "depends on values"), (lambda x: x.sum().item(), "depends on values"),
-    (lambda x: torch.multinomial(x, 2), "random numbers that exported programs do not"),
+    (lambda x: torch.empty_like(x).bernoulli_(0.5), "as layers do in training"),
+    (lambda x: x.masked_select(x > 0).exp() + x[x > 0], "depends on values"),
 ])  # fmt: skip
 def test_what_else_is_refused_says_why(function, reason):
     with pytest.raises(NotImplementedError, match=reason):
         program_of(function, torch.ones(4, 3))
+
+
+def test_places_are_drawn_by_their_weights():
+    weights = torch.tensor([[1.0, 0, 3, 6], [0, 0, 0, 2]])
+    program = program_of(lambda x: (torch.multinomial(x, 4000, replacement=True), torch.multinomial(x[:1], 3)), weights)
+    program.seed(3)
+    many, some = (vkarray.torch.to_torch(one) for one in program(vkarray.torch.to_vulkan(weights)))
+    shares = torch.stack([(many == place).double().mean(-1) for place in range(4)], -1)
+    assert torch.allclose(shares[0], weights[0].double() / 10, atol=0.03)
+    assert shares[1].tolist() == [0, 0, 0, 1]
+    assert sorted(some[0].tolist()) == [0, 2, 3]

@@ -5,6 +5,7 @@ import hashlib
 import os
 import resource
 import socket
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,16 @@ def test_entry_comes_back_and_is_counted(cache):
     counts = cache.statistics()
     assert (counts["hits"], counts["misses"]) == (1, 1), "hits and misses are miscounted"
     assert counts["bytes"] == len(b"content") + 32, "bytes on disk are miscounted"
+
+
+def test_reading_takes_no_more_memory_than_the_entry(cache):
+    cache.put("key", b"content")
+    tracemalloc.start()
+    try:
+        assert cache.get("key") == b"content"
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_directory_and_entries_are_private(cache):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import configuration
 from ..errors import DeviceError, DeviceLostError, ForkError, VkArrayError
-from . import api, barriers, faults, instance, timing
+from . import api, barriers, caches, faults, instance, timing
 from .api import NULL, array, struct
 from .descriptors import Descriptors
 from .guard import GuardedAllocator
@@ -231,6 +231,7 @@ class Device:
                 for kernel in list(self.kernels):
                     kernel.destroy()
                 self._release()
+                caches.count_closed()
         api.raise_messages(self.physical.instance.messages)
 
     def __copy__(self) -> Device:

@@ -317,6 +317,10 @@ class Methods:
         """The elements in C order as NumPy stores them; bfloat16 as float32."""
         return operations["to_numpy"](self).tobytes(order)
 
+    def __bytes__(self) -> bytes:
+        """The same as `tobytes()`."""
+        return self.tobytes()
+
     def tofile(self, file: Any, sep: str = "", format: str = "%s") -> None:
         """Write the elements to a file (see `numpy.ndarray.tofile`)."""
         operations["to_numpy"](self).tofile(file, sep, format)

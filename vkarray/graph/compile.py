@@ -288,8 +288,9 @@ class Compiled:
         drawing = generators.found((call.args, call.kwargs), [one.before for one in variables]) if way.calls else []
         looks = [(one, (one._buffer, one._shape)) for one in given]
         kept = faults.kept_check(device)
-        check = kept or faults.renewed_check(device)
         outer = watches.get(thread)  # of what a signal handler strikes that gets here
+        with watch.unwatched():
+            check = kept or faults.renewed_check(device)
         try:
             watches[thread] = trace
             found = way.results(trace, given, numbers, given_args, given_kwargs)

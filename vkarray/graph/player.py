@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from .. import _vk, configuration
-from .._vk.watch import begins, watches
+from .._vk.watch import begins, unwatched, watches
 from ..core.array import VkArray, array_in, storage_itemsize
 from ..core.dtypes import DType
 from ..core.layout import contiguous_strides
@@ -85,7 +85,8 @@ class Player(Compiled):
         self.followed = ""
         thread, kept = threading.get_ident(), faults.kept_check(self.device)
         if kept is None:
-            faults.renewed_check(self.device)
+            with unwatched():
+                faults.renewed_check(self.device)
         with self._as_made():
             outer = watches.get(thread)  # of what a signal handler strikes that gets here
             try:
@@ -97,6 +98,9 @@ class Player(Compiled):
                 trace.end()
                 if kept is None:
                     faults.keep_check(self.device, None)
+
+    def _tell_of_many(self, signature: tuple[Any, ...]) -> None:
+        """Nothing: its lengths are declared, and its function is not called again."""
 
     def prepare(self, given: Sequence[Any]) -> None:
         """Make what calls run for numbers, and for arrays of which shapes and types are given, with its kernels; nothing is run."""

@@ -60,6 +60,16 @@ class Entry(NamedTuple):
     line: str
 
 
+# Switches that no result depends on.
+_HARMLESS = frozenset(("debug", "compile", "compare", "cache", "cpu_threads"))
+
+
+def _differing(one: configuration.Configuration, other: configuration.Configuration) -> list[str]:
+    """The switches that results may depend on and that are set differently."""
+    then = other.as_dict()
+    return [name for name, value in one.as_dict().items() if value != then[name] and name not in _HARMLESS]
+
+
 class Tape:
     """The calls of a function, made for some sizes and played for others."""
 
@@ -79,6 +89,16 @@ class Tape:
         """Let it hold for calls alone whose numbers in these places are the same."""
         self.decide = set(places)
         self.decided = self.key(scalars)
+
+    def mapped(self, other: Callable[[Any], Any]) -> Tape:
+        """The same calls, with other nests for what they are given and return."""
+        made = Tape(self.name, self.varies)
+        made.values, made.decide, made.decided, made.settings = None, self.decide, self.decided, self.settings
+        made.entries = [
+            one._replace(args=other(one.args), kwargs=other(one.kwargs), form=other(one.form)) for one in self.entries
+        ]
+        made.form = other(self.form)
+        return made
 
     def key(self, scalars: Sequence[Any]) -> Any:
         """The values of the numbers by which it decides."""
@@ -134,8 +154,11 @@ class Tape:
         recording = watches.get(thread)
         if type(recording) is not Recording or recording.tape is not self:
             raise Unrecorded(f"code that the library calls takes an array of the function's at {users_line()}")
-        if configuration.current() is not self.settings:
-            raise Unrecorded(f"it changes the configuration at {users_line()}")
+        settings = configuration.current()
+        if settings is not self.settings and (others := _differing(settings, self.settings)):
+            raise Unrecorded(
+                f"the configuration changes ({', '.join(others)}), in it or in another thread, at {users_line()}"
+            )
         frozen = tuple(map(self._frozen, args)), {name: self._frozen(value) for name, value in kwargs.items()}
         given = self._filled(args), {name: self._filled(value) for name, value in kwargs.items()}
         watches[thread] = recording.trace

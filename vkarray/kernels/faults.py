@@ -7,7 +7,6 @@ for the device, and raises the error. So no call waits for the device, and no wr
 
 from __future__ import annotations
 
-import functools
 import struct
 import sys
 import threading
@@ -17,6 +16,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from .. import configuration
+from .._vk import caches
 from .._vk.watch import watches
 from ..core import checks, dtypes, promotion
 from ..core.array import VkArray, empty, is_supported
@@ -157,7 +157,7 @@ _CHECKED = tuple(
 )
 
 
-@functools.cache
+@caches.cache
 def _variant(dtype: DType, device: Device) -> Variant:
     real = dtype.category == "real floating"
     defines = launch.operand_defines("A", dtype) + launch.compute_defines(dtype)

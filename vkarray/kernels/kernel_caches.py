@@ -11,6 +11,8 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .._vk import caches
+
 if TYPE_CHECKING:
     from .._vk import Device, Kernel
     from .operation import Operation
@@ -54,3 +56,6 @@ def forget() -> None:
     while _operations:
         _, operation = _operations.popitem()
         operation.kernels.clear()
+
+
+caches.emptied(forget)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _vk
+from .._vk import caches
 from ..core import layout
 from ..core.array import VkArray, storage_itemsize
 from ..core.dtypes import DType
@@ -32,6 +33,7 @@ class Look:
 
 
 _looks: dict[tuple[Any, ...], Look] = {}
+caches.emptied(_looks.clear)
 
 
 def look_of(x: VkArray) -> Look:

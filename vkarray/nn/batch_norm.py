@@ -3,11 +3,11 @@ after training, or those of the batch itself; group norm, whose statistics are t
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._vk import caches
 from ..core import dtypes, layout
 from ..core.array import VkArray, empty, is_supported, storage_itemsize
 from ..core.dtypes import DType
@@ -37,7 +37,7 @@ _OF_GROUPS = frozenset(("mean", "variance", "gradients", "products"))  # fields 
 # -- the kernel -------------------------------------------------------------------------------------------------------
 
 
-@functools.cache
+@caches.cache
 def _variant(dtype: DType, numbers: DType, device: Device, way: str, half: bool = False) -> Variant:
     """The shader for an array of `dtype`. `half`: the device converts float16 itself."""
     itemsize = storage_itemsize(dtype, device)

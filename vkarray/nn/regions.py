@@ -6,11 +6,11 @@ Sources: S. Ren, K. He, R. Girshick, J. Sun, "Faster R-CNN" (2015), pooling; K. 
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from .._vk import caches
 from ..core import dtypes
 from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import DType
@@ -43,7 +43,7 @@ class Bins(NamedTuple):
     sampling: int = 0
 
 
-@functools.cache
+@caches.cache
 def _variant(template: str, dtype: DType, samples: bool, device: Device) -> Variant:
     defines = (*launch.operand_defines("A", dtype), *launch.compute_defines(dtype))
     defines += launch.feature_defines((dtype,), device) + ((("SAMPLES", "1"),) if samples else ())

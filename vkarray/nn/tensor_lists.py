@@ -6,13 +6,13 @@ filled from its template, and not at all where every address and number is what 
 
 from __future__ import annotations
 
-import functools
 import struct
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from .._vk import caches
 from ..core import dtypes
 from ..core.array import VkArray, empty, storage_itemsize
 from ..core.dtypes import DType
@@ -53,7 +53,7 @@ class Step:
         return Variant("nn/tensors", tuple(defines), f"{self.name} of tensors {dtype}")
 
 
-@functools.cache
+@caches.cache
 def variant(step: Step, dtype: DType, device: Device) -> Variant:
     """The shader of a step, made once."""
     return step.variant(device, dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -128,6 +129,29 @@ class Program:
             )
         checked(self.name, self.inputs, leaves, self.device)
         return self._player(*leaves)
+
+    def __copy__(self) -> Program:
+        """The same calls, constants and generators of random numbers."""
+        other = type(self).__new__(type(self))
+        vars(other).update(vars(self))
+        return other
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Program:
+        """The same calls, with constants and generators of random numbers of their own, which go on where these stand."""
+
+        def copied(value: Any) -> Any:
+            return copy.deepcopy(value, memo) if isinstance(value, (VkArray, Draws)) else nest.mapped(value, copied)
+
+        player, other = self._player, copy.copy(self)
+        other._player = Player(player.tape.mapped(copied), self.device, self.default_float, player.most)
+        other._arguments, other.weights = copied(self._arguments), None
+        return other
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            f"{self.name}: a program cannot be pickled. Write it to a file with save(path), and read that with "
+            "vkarray.load_program(path)."
+        )
 
     def __repr__(self) -> str:
         taken, made = (", ".join(map(str, puts)) for puts in (self.inputs, self.outputs))

@@ -142,17 +142,9 @@ def _elsewhere(tape: Tape, device: _vk.Device) -> Tape:
             return device
         if isinstance(value, Draws):
             return RandomState(value.bit_generator, device=device)
-        if type(value) is slice:
-            return slice(moved(value.start), moved(value.stop), moved(value.step))
         return nest.mapped(value, moved)
 
-    other = Tape(tape.name, tape.varies)
-    other.values, other.decide, other.decided, other.settings = None, tape.decide, tape.decided, tape.settings
-    other.entries = [
-        one._replace(args=moved(one.args), kwargs=moved(one.kwargs), form=moved(one.form)) for one in tape.entries
-    ]
-    other.form = moved(tape.form)
-    return other
+    return tape.mapped(moved)
 
 
 def modules_of(path: Any, listed: Any, data: memoryview) -> dict[str, memoryview]:

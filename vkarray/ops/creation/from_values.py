@@ -127,6 +127,8 @@ def asarray(
     if hasattr(obj, "__dlpack__") and not isinstance(obj, np.ndarray) and not hasattr(obj, "__array__"):
         result = operations["from_dlpack"](obj, device=target, copy=copy)
         return result if wanted is None else cast(result, wanted)
+    if isinstance(obj, np.ndarray) and obj.dtype == object and obj.size and all(map(_is_number, obj.flat)):
+        obj = obj.tolist()
     python_numbers = not hasattr(first_leaf(obj), "dtype") and not isinstance(obj, (memoryview, bytearray, bytes)) and (
         isinstance(obj, (list, tuple)) or promotion.is_scalar(obj)
     )  # fmt: skip
@@ -208,6 +210,13 @@ def _of_scalar(value: complex, device: launch.Device) -> VkArray:
     result = _empty((), wanted, device)
     device.upload(result._buffer, 0, launch.scalar_bytes(value, wanted, device))
     return result
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number of Python's or NumPy's."""
+    import numpy as np
+
+    return isinstance(value, (bool, int, float, complex, np.number, np.bool))
 
 
 def _as_numpy(obj: Any) -> Any:

@@ -61,15 +61,17 @@ _ASSERTIONS = frozenset((torch.ops.aten._assert_scalar.default, torch.ops.aten._
 
 @contextmanager
 def _plainly() -> Iterator[None]:
-    """Without gradients, and without operators that compute whole layers."""
-    fast = torch.backends.mha.get_fastpath_enabled()
+    """Without gradients, operators that compute whole layers, and distributions that look at the values of parameters."""
+    fast, validated = torch.backends.mha.get_fastpath_enabled(), torch.distributions.Distribution._validate_args
     torch.backends.mha.set_fastpath_enabled(False)
+    torch.distributions.Distribution.set_default_validate_args(False)
     try:
         with torch.no_grad(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".*LeafSpec", FutureWarning)  # which PyTorch itself asks for
             yield
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
+        torch.distributions.Distribution.set_default_validate_args(validated)
 
 
 def _exported(model: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any) -> Any:

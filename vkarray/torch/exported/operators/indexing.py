@@ -33,7 +33,8 @@ def _assigns_arrays(
     call: Any, x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False, *_: Any
 ) -> str | None:
     reason = _by_truths(call, x, indices)
-    return reason if reason and (accumulate or values.numel() != 1) else None
+    one = all(isinstance(length, int) and length == 1 for length in values.shape)  # others may depend on values
+    return reason if reason and (accumulate or not one) else None
 
 
 @row("index_put", "_unsafe_index_put", limit=_assigns_arrays)
