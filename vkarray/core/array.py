@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import _vk
-from ..errors import FeatureError
+from ..errors import DeviceError, FeatureError
 from . import dtypes, layout, promotion
+from .called import called
 from .dtypes import DType
 from .methods import Methods, operations
 from .operators import Operators
@@ -43,16 +44,22 @@ def is_supported(dtype: DType, device: _vk.Device) -> bool:
     return needed is None or needed in device.features
 
 
-def check_supported(dtype: DType, device: _vk.Device, function: str) -> None:
-    """Raise FeatureError when the device cannot compute with `dtype`: nothing is demoted silently."""
-    if not is_supported(dtype, device):
-        instead = _SHORTER[dtype]
-        raise FeatureError(
-            f"{function}: the device {device.name!r} has no {_NEEDED_FEATURES[dtype]}"
-            f"{device.physical.switched_off(_NEEDED_FEATURES[dtype])}, so {dtype} arrays do not exist on it. Ask for {instead} "
-            f"(dtype=vkarray.{instead}, or astype), or choose another device.",
-            (_NEEDED_FEATURES[dtype],),
-        )
+def check_supported(dtype: DType, device: _vk.Device, function: str, operands: Sequence[Any] = ()) -> None:
+    """Raise FeatureError when the device cannot compute with `dtype`: nothing is demoted silently.
+
+    The operands are those whose types lead to it, if it is the type of none of them.
+    """
+    if is_supported(dtype, device):
+        return
+    feature, instead = _NEEDED_FEATURES[dtype], _SHORTER[dtype]
+    given = dict.fromkeys(operand._dtype.name for operand in operands if type(operand) is VkArray)
+    promotes = f"{' with '.join(given)} leads to {dtype}, and " if given and dtype.name not in given else ""
+    remedy = "Convert one of them (astype)" if promotes else f"Ask for {instead} (dtype=vkarray.{instead}, or astype)"
+    raise FeatureError(
+        f"{called(function)}: {promotes}the device {device.name!r} has no {feature}{device.physical.switched_off(feature)}, so "
+        f"{dtype} arrays do not exist on it. {remedy}, or choose another device.",
+        (feature,),
+    )
 
 
 def storage_itemsize(dtype: DType, device: _vk.Device) -> int:
@@ -69,6 +76,17 @@ def default_dtype(kind: str, device: _vk.Device) -> DType:
         return dtypes.bool_
     floating = available(dtypes.default_floating(), device)
     return floating if kind == "float" else dtypes.COMPLEX_OF[floating]
+
+
+def _of_python(kind: str) -> DType:
+    """What Python's int, float and complex mean as types: those of its numbers on the default device, where there is one."""
+    try:
+        return default_dtype(kind, _vk.open_device(None))
+    except DeviceError:
+        return dtypes.default(kind)
+
+
+dtypes.of_python = _of_python
 
 
 def beside_scalar(dtype: DType, kind: int, device: _vk.Device | None) -> DType:

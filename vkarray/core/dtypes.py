@@ -258,6 +258,21 @@ def with_order(value: Any, function: str) -> tuple[DType, bool]:
     return found, found.itemsize > 1
 
 
+_OF_PYTHON: Final[dict[object, str]] = {
+    int: "int", float: "float", complex: "complex", "int": "int", "float": "float", "complex": "complex",
+}  # fmt: skip
+
+
+def default(kind: str) -> DType:
+    """The type of Python's int, float or complex on a device that has all types."""
+    if kind == "int":
+        return DTYPES["int64"]
+    return default_floating() if kind == "float" else COMPLEX_OF[default_floating()]
+
+
+of_python: Callable[[str], DType] = default  # the module of arrays puts what asks the default device in its place
+
+
 def as_dtype(value: object, function: str = "dtype") -> DType:
     """The `DType` meant by `value`: a `DType`, the name or code of one, a dtype or scalar type of NumPy's, or Python's
     bool, int, float (the default floating type) or complex.
@@ -266,6 +281,8 @@ def as_dtype(value: object, function: str = "dtype") -> DType:
     """
     if isinstance(value, DType):
         return value
+    if isinstance(value, (str, type)) and value in _OF_PYTHON:
+        return of_python(_OF_PYTHON[value])
     found = _find(value)
     if found is not None:
         return found

@@ -15,7 +15,7 @@ from .._vk.watch import recorded, recorder, watches
 from ..core.array import VkArray, held, is_supported, operations
 from ..core.dtypes import DTYPES
 from ..core.operators import Elements, is_sequence
-from ..core.promotion import as_scalar
+from ..core.promotion import as_scalar, integer_range
 from ..core.tokens import TOKENS
 from ..io.interchange import of_sequence
 from .host_values import HostValues, call_with
@@ -223,5 +223,10 @@ def as_like(value: Any, device: Any, numbers: bool) -> Any:
         return operations["asarray"](scalar, device=device) if numbers else scalar
     device = operations["as_device"](device)
     wanted = DTYPES.get(value.dtype.name)
+    instead = None if wanted is None else held(wanted, device)
+    if instead is not None and instead is not wanted and type(scalar) is int and not numbers:
+        low, high = integer_range(instead)
+        if not low <= scalar <= high:
+            return scalar  # beside an array what Python's number is
     # OverflowError for an integer that the type in its place has no room for.
-    return operations["asarray"](scalar, dtype=None if wanted is None else held(wanted, device), device=device)
+    return operations["asarray"](scalar, dtype=instead, device=device)

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 
 from .._vk.watch import tracer, watches
-from ..core.array import VkArray, empty
+from ..core.array import VkArray, check_supported, empty
 from ..core.dtypes import DType
 from . import launch
 from .evaluation import Evaluation
@@ -28,6 +28,7 @@ def cast(array: VkArray, dtype: DType) -> VkArray:
     """A contiguous copy of `array` converted to `dtype` (the array itself when it has that type)."""
     if array._dtype is dtype:
         return array
+    check_supported(dtype, array._device, "astype")
     return cast_into(array, empty(array._shape, dtype, array._device))
 
 

@@ -208,7 +208,7 @@ def _computed(row: Row, operands: Sequence[Any]) -> tuple[DType, Sequence[VkArra
     compute = row.compute_dtype(dtype, operands)
     if compute is dtypes.bool_:
         operands = [operand if type(operand) is VkArray else bool(operand) for operand in operands]
-    check_supported(compute, like._device, row.name)
+    check_supported(compute, like._device, row.name, operands)
     return compute, [
         operand if type(operand) is VkArray else as_operand(row.name, operand, compute, like) for operand in operands
     ]

@@ -26,7 +26,7 @@ def common_operands(name: str, x1: VkArray, x2: VkArray) -> tuple[VkArray, VkArr
             raise TypeError(f"{name}: expected two arrays, got the Python scalar {value!r}. Use * to scale an array.")
     dtype = common_dtype(name, (x1, x2))
     promotion.check_category(name, dtype, "numeric")
-    check_supported(dtype, x1._device, name)
+    check_supported(dtype, x1._device, name, (x1, x2))
     return cast(x1, dtype), cast(x2, dtype)
 
 

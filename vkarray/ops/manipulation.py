@@ -32,7 +32,7 @@ def _arrays(arrays: Sequence[ArrayLike], function: str, dtype: Any = None, casti
     dtype = common_dtype(function, listed) if dtype is None else as_dtype(dtype, function)
     for array in listed:
         operations["check_casting"](array, dtype, casting, function)
-    check_supported(dtype, listed[0]._device, function)
+    check_supported(dtype, listed[0]._device, function, listed)
     return [cast(array, dtype) for array in listed]
 
 

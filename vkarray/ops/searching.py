@@ -105,7 +105,7 @@ def _chosen(condition: ArrayLike, x1: ArrayLike, x2: ArrayLike, /) -> VkArray:
     else:
         kind = max(promotion.scalar_kind(x1), promotion.scalar_kind(x2))
         dtype = default_dtype(promotion.KIND_NAMES[kind], condition._device)
-    check_supported(dtype, condition._device, "where")
+    check_supported(dtype, condition._device, "where", (x1, x2))
     chosen = (one if type(one) is VkArray else as_operand("where", one, dtype, condition) for one in (x1, x2))
     operands = (condition, *chosen)
     shape = layout.broadcast_shapes([operand._shape for operand in operands], "where")
@@ -182,7 +182,7 @@ def searchsorted(
         return operations["complex.searchsorted"](x1, x2, side)
     dtype = dtypes.uint8 if dtype is dtypes.bool_ else dtype
     promotion.check_category("searchsorted", dtype, "real numeric")
-    check_supported(dtype, x1._device, "searchsorted")
+    check_supported(dtype, x1._device, "searchsorted", (x1, x2))
     keys, values = (launch.contiguous(as_array("searchsorted", operand, dtype, x1)) for operand in (x1, x2))
     device = x1._device
     result = empty(values._shape, default_dtype("int", device), device)

@@ -166,7 +166,7 @@ def isin(
     like = check_operands("isin", (element, test_elements))
     dtype = common_dtype("isin", (element, test_elements))
     _check_kind(kind, dtype, (element, test_elements))
-    check_supported(dtype, like._device, "isin")
+    check_supported(dtype, like._device, "isin", (element, test_elements))
     elements, wanted = (as_array("isin", operand, dtype, like) for operand in (element, test_elements))
     compare = ROWS["not_equal" if invert else "equal"]
     if wanted.size == 1:

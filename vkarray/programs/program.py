@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import copy
+import functools
 import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import _vk, configuration
-from ..core.array import VkArray
-from ..core.dtypes import DType, as_dtype
+from ..core.array import VkArray, default_dtype
+from ..core.dtypes import DType, as_dtype, int32, int64
 from ..graph import nest
 from ..graph.compile import Bound, Compiled
 from ..graph.dimensions import Dim, Dynamic
@@ -91,7 +92,7 @@ class Program:
         )
         places = iter(range(len(leaves)))
         self._arguments = nest.rebuilt((args, kwargs), lambda value: Slot(next(places)))
-        self.outputs = _outputs(self._player, self.inputs, leaves, self._sizes, outputs)
+        self._outputs = _outputs(self._player, self.inputs, leaves, self._sizes, outputs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function returns for these arguments, in the same nest.
@@ -208,6 +209,17 @@ class Program:
         for number, stream in enumerate(dict.fromkeys(one.bit_generator for one in drawn)):
             stream.state = Philox(seed if seed is None or not number else (seed, number)).state
 
+    @functools.cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        """Of each result the name, type and shape. A file may be of a device whose default integer is another one."""
+        default = default_dtype("int", self.device)
+        if all(one.dtype is default or one.dtype not in (int32, int64) for one in self._outputs):
+            return self._outputs
+        lengths = self._lengths()
+        found = self._player.returned([given(one, lengths) for one in self.inputs])
+        types = [value.dtype for _, value in leaves_of(found) if type(value) is VkArray]
+        return tuple(one._replace(dtype=dtype) for one, dtype in zip(self._outputs, types, strict=True))
+
     @property
     def calls(self) -> Sequence[Entry]:
         """The calls that it repeats. Slots stand for values: the arrays among the inputs, then what calls return."""
@@ -279,7 +291,7 @@ class Program:
         self = cls.__new__(cls)
         self.device = device if isinstance(device, _vk.Device) else _vk.open_device(device)
         self.name, self.default_float, self._sizes = what.name, what.default_float, {}
-        self.inputs, self.outputs = what.inputs, what.outputs
+        self.inputs, self._outputs = what.inputs, what.outputs
         most = self.device.physical.heap_bytes if memory is None else memory
         key = file.checksum, self.device
         weights = _loaded.setdefault(key, Weights(what, kept, self.device))
