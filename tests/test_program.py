@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -324,3 +325,27 @@ def test_switches_that_change_in_a_function(name: str) -> None:
             vx.TraceError, match=rf"the configuration changes \({name}\), in it or in another thread, at "
         ):
             vx.Program(function, (values(3),))
+
+
+def test_other_threads_keep_their_default_type_while_a_program_is_called() -> None:
+    """A program has the type that it was made with, also when its first call traces it."""
+    with vx.config(default_float="float64"):
+        program = of_dim(vx.Dim("n", max=200))
+        mean = vx.Program(lambda x: vx.mean(x), (vx.arange(3),), dynamic={"x": {0: vx.Dim("n", max=200)}})
+    found, stop = set(), threading.Event()
+
+    def other() -> None:
+        while not stop.is_set():
+            found.add(vx.ones(2).dtype.name)
+            found.add(vx.mean(vx.arange(3)).dtype.name)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    try:
+        types = {mean(vx.arange(length)).dtype.name for length in range(1, 100)}
+        types.add(program(values(4)).dtype.name)
+    finally:
+        stop.set()
+        thread.join()
+    assert types == {"float64", "float32"}  # the second one is that of its argument
+    assert found == {"float32"}

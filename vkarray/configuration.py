@@ -273,6 +273,7 @@ _lock = threading.RLock()  # a signal handler may change a switch, too
 _environment: dict[str, Any] | None = None
 _overrides: list[dict[str, Any]] = []
 active: Configuration | None = None  # see `current`; what asks at every call looks here first
+default_floats: dict[int, str] = {}  # by threads that have another one than the configuration; nearly always empty
 shows_dispatches = False  # whether debug is 2, for who asks at each dispatch
 
 
@@ -315,6 +316,29 @@ def _rebuild() -> Configuration:
 def current() -> Configuration:
     """The configuration in force; cheap enough for every call."""
     return active or reload()
+
+
+def default_float() -> str:
+    """The default floating type in this thread."""
+    if default_floats and (name := default_floats.get(threading.get_ident())) is not None:
+        return name
+    found: str = (active or current()).default_float
+    return found
+
+
+@contextmanager
+def with_default_float(name: str) -> Iterator[None]:
+    """A block of code of this thread with another default floating type: others go on with theirs."""
+    thread = threading.get_ident()
+    before = default_floats.get(thread)
+    try:
+        default_floats[thread] = name
+        yield
+    finally:
+        if before is None:
+            default_floats.pop(thread, None)
+        else:
+            default_floats[thread] = before
 
 
 def reload() -> Configuration:

@@ -65,7 +65,7 @@ class Call(NamedTuple):
 
 def switches(settings: configuration.Configuration) -> list[Any]:
     """The beginning of all signatures of programs: the switches that decide what their kernels do."""
-    return [settings.default_float, settings.check, settings.debug >= 3, settings.contract, settings.approximate]
+    return [configuration.default_float(), settings.check, settings.debug >= 3, settings.contract, settings.approximate]
 
 
 class Compiled:

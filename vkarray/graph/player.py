@@ -45,8 +45,8 @@ class Player(Compiled):
         """On the device of the tape, with the default type that it was made with."""
         with ExitStack() as stack:
             stack.enter_context(_vk.preferring(self.device))
-            if configuration.current().default_float != self.default_float:
-                stack.enter_context(configuration.config(default_float=self.default_float))
+            if configuration.default_float() != self.default_float:
+                stack.enter_context(configuration.with_default_float(self.default_float))
             try:
                 yield
             except Mismatch as mismatch:
@@ -158,4 +158,4 @@ def taped(
             "of arrays."
         ) from None
     way.tape.decide_by(noticed.decide, scalars)
-    return Player(way.tape, device, configuration.current().default_float)
+    return Player(way.tape, device, configuration.default_float())

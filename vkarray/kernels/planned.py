@@ -14,6 +14,7 @@ from .._vk import caches, watch
 from .._vk.pointer import Pointer
 from .._vk.watch import recorder as recorder  # the chapters ask them, too
 from .._vk.watch import watches as watches
+from ..configuration import default_floats
 from ..core import checks
 from ..core.array import VkArray
 from ..core.tokens import Noticed, token
@@ -422,7 +423,7 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
                 noted = noted and note(kwargs.values(), key, arrays, scalars, integers)
             settings = configuration.active or configuration.current()
             if noted and (arrays or creates) and not settings.compare:
-                key.append(settings.default_float)
+                key.append(settings.default_float if not default_floats else configuration.default_float())
                 if not arrays:
                     key.append(_vk.open_device(None))
                 elif len(arrays) > 1 and (len(arrays) > 2 or arrays[0]._buffer is arrays[1]._buffer):
@@ -471,7 +472,7 @@ def planned(function: Any = None, *, integers: bool = False, creates: bool = Fal
             if not arrays:
                 return inner(*args, **kwargs)
             return plans.unplanned(inner, arrays[0]._device, args, kwargs)
-        key.append(settings.default_float)
+        key.append(settings.default_float if not default_floats else configuration.default_float())
         if not arrays:
             key.append(_vk.open_device(None))
         device = arrays[0]._device if arrays else _asked_for(args, kwargs) or key[-1]

@@ -80,7 +80,7 @@ class Program:
         arrays = [one for one in leaves if type(one) is VkArray]
         self.name = compiled.name = name or compiled.name
         self.device: _vk.Device = arrays[0].device if arrays else _vk.open_device(None)
-        self.default_float = configuration.current().default_float
+        self.default_float = configuration.default_float()
         axes = {} if dynamic is None else Dynamic(function, dynamic).axes(args, kwargs)
         called = argument_names(function, args, kwargs)
         taken = inputs_of(leaves, _named("inputs", inputs, called), axes)
