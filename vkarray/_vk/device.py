@@ -217,11 +217,8 @@ class Device:
                     self.await_pipelines()
                     self.pipeline_cache.save()
             finally:
-                self._refuse(
-                    lambda: DeviceError(
-                        f"{self.name} was closed, and its arrays are gone. Make new ones; that opens the device again."
-                    )
-                )
+                remedy = "The process ends" if _ending else "Make new ones; that opens the device again"
+                self._refuse(lambda: DeviceError(f"{self.name} was closed, and its arrays are gone. {remedy}."))
                 self.queue.await_waiting()
                 with suppress(VkArrayError):  # also after an error, nothing may be in use any more
                     self.functions.vkDeviceWaitIdle(self.handle)
@@ -356,6 +353,13 @@ def _after_fork() -> None:
     _selected.clear()
 
 
-atexit.register(close_all)
+def _end() -> None:
+    global _ending
+    _ending = True  # for threads that go on meanwhile
+    close_all()
+
+
+_ending = False
+atexit.register(_end)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)

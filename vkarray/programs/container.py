@@ -139,7 +139,7 @@ def write(path: str | os.PathLike[str], parts: Mapping[str, bytes | bytearray | 
         row["offset"] = _aligned(end)
         end = row["offset"] + row["length"]
     listed = _listed(rows).ljust(width)
-    real, content = Path(os.path.realpath(path)), _content(listed, rows, parts)
+    real, content = Path(os.path.realpath(os.fsdecode(path))), _content(listed, rows, parts)
     try:
         if real.exists() and not real.is_file():
             with open(real, "wb") as file:

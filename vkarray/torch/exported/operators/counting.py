@@ -33,6 +33,22 @@ def _histogram(call: Any, x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -
     return counts[:bins]
 
 
+def _known_length(call: Any) -> int | None:
+    """How many counts there are, where the model asserts that: else it depends on values."""
+    length = call.result.shape[0]
+    return length if isinstance(length, int) else length.node.maybe_as_int()
+
+
+def _of_any_length(call: Any, *_: Any) -> str | None:
+    return "how many counts there are depends on values" if _known_length(call) is None else None
+
+
+@row("bincount", limit=_of_any_length)
+def _counts(call: Any, x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    one = vx.ones_like(x) if weights is None else vx.astype(weights, call.dtype)
+    return nn.scatter_reduce(vx.zeros((_known_length(call),), dtype=call.dtype), 0, x, one, "sum")
+
+
 _SUM, _MEAN, _MAX = range(3)
 
 
