@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 import vkarray as vx
-from vkarray import _vk
-from vkarray._vk import caches
+from vkarray import _vk, device_caches
 
 PACKAGE = Path(vx.__file__).parent
 FOLDERS = ("_vk", "core", "graph", "io", "kernels", "nn", "ops", "programs", "shaders")
@@ -40,14 +39,14 @@ def test_caches_that_are_asked_of_devices_are_emptied() -> None:
     device = _vk.open_device(None)
     found = _asked_of_devices()
     assert len(found) > 30
-    known = {id(getattr(clear, "__self__", None)) for clear in caches._clear}
+    known = {id(getattr(clear, "__self__", None)) for clear in device_caches._clear}
     known |= {id(getattr(clear, "__self__", None)) for clear in vx.kernels.kernel_caches._clear}
     assert [function.__qualname__ for function in found if id(function) not in known] == []
     assert device.open
 
 
 def test_closed_devices_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(caches, "MOST_CLOSED", 2)
+    monkeypatch.setattr(device_caches, "MOST_CLOSED", 2)
     x = vx.arange(100, dtype="float32")
 
     def total() -> float:
@@ -70,7 +69,7 @@ def test_closed_devices_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_cache_answers_as_functools_does() -> None:
     asked = []
 
-    @caches.lru_cache(1)
+    @device_caches.lru_cache(1)
     def double(x: int) -> int:
         asked.append(x)
         return 2 * x

@@ -12,7 +12,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "vkarray"
 STANDARD_LIBRARY = sys.stdlib_module_names
 
-GROUND = {"cache", "configuration", "errors"}
+GROUND = {"cache", "configuration", "device_caches", "errors"}
 ARRAYS = {"core", "io.interchange", "io.printing", "shaders"}  # an array converts and prints itself
 
 # What each module may import from vkarray, and from outside the standard library. The first prefix that matches a
@@ -20,6 +20,7 @@ ARRAYS = {"core", "io.interchange", "io.printing", "shaders"}  # an array conver
 RULES: dict[str, tuple[set[str], set[str]]] = {
     "errors": (set(), set()),
     "absent": (set(), set()),
+    "device_caches": (set(), set()),
     "extras": (set(), set()),
     "lazy": ({"absent"}, set()),
     "configuration": ({"errors"}, set()),
@@ -45,7 +46,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "io.printing": ({"core", "io.interchange"}, {"numpy"}),
     "io": ({"core", "io", "kernels", "ops"}, {"numpy"}),
     "kernels.walk": ({"core.layout"}, set()),
-    "kernels.tuning": ({"cache"}, set()),
+    "kernels.tuning": ({"cache", "device_caches"}, set()),
     "kernels.compare": ({*GROUND, *ARRAYS, "kernels"}, {"numpy"}),  # the debugging mode that compares with NumPy
     "kernels": ({*GROUND, *ARRAYS, "_vk"}, set()),
     "ops.creation": ({*GROUND, *ARRAYS, "kernels"}, {"numpy"}),  # asarray takes what NumPy can read

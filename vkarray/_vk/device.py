@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from .. import configuration
+from .. import configuration, device_caches
 from ..errors import DeviceError, DeviceLostError, ForkError, VkArrayError
-from . import api, barriers, caches, faults, instance, timing
+from . import api, barriers, faults, instance, timing
 from .api import NULL, array, struct
 from .descriptors import Descriptors
 from .guard import GuardedAllocator
@@ -228,7 +228,7 @@ class Device:
                 for kernel in list(self.kernels):
                     kernel.destroy()
                 self._release()
-                caches.count_closed()
+                device_caches.count_closed()
         api.raise_messages(self.physical.instance.messages)
 
     def __copy__(self) -> Device:

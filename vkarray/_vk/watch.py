@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from . import caches
+from .. import device_caches
 
 if TYPE_CHECKING:
     from .memory import Buffer
@@ -117,7 +117,7 @@ def kept(maxsize: int) -> Callable[[Function], Function]:
     """A function whose arrays are made once and shared by calls: they belong to no call that is watched."""
 
     def decorate(function: Function) -> Function:
-        @caches.lru_cache(maxsize)
+        @device_caches.lru_cache(maxsize)
         @functools.wraps(function)
         def made(*arguments: Any) -> Any:
             with unwatched():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._vk import caches
+from .. import device_caches
 from ..core import dtypes
 from ..core.dtypes import DType
 from ..shaders import parsed
@@ -53,7 +53,7 @@ TIMES = 22  # that a kernel which reduces calls what computes its elements: each
 _FEW = 50  # instructions of what calls no library
 
 
-@caches.cache
+@device_caches.cache
 def length(operation: Operation, device: Device) -> int:
     """How many instructions its function has, with those of all functions that it calls, and with what loops count as."""
     if operation.library is None:

@@ -15,8 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from .. import configuration
-from .._vk import caches
+from .. import configuration, device_caches
 from .._vk.watch import watches
 from ..core import checks, dtypes, promotion
 from ..core.array import VkArray, empty, is_supported
@@ -157,7 +156,7 @@ _CHECKED = tuple(
 )
 
 
-@caches.cache
+@device_caches.cache
 def _variant(dtype: DType, device: Device) -> Variant:
     real = dtype.category == "real floating"
     defines = launch.operand_defines("A", dtype) + launch.compute_defines(dtype)

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._vk import caches
+from .. import device_caches
 from ..core import dtypes, layout
 from ..core.array import VkArray, is_supported, storage_itemsize
 from ..core.dtypes import DType
@@ -72,7 +72,7 @@ class Strip(NamedTuple):
 ALONE = Strip(1)
 
 
-@caches.cache
+@device_caches.cache
 def access_variant(dtype: DType, vector: int, device: Device) -> Variant:
     """The shader with the functions that read and write elements of a type, and packs of so many."""
     itemsize = storage_itemsize(dtype, device)
@@ -448,7 +448,7 @@ class Linked:
             body.call(function, (address, number, body.load(linker.pointed(function.parameters[-1]), made)))
 
 
-@caches.lru_cache(4096)
+@device_caches.lru_cache(4096)
 def code(
     expression: Expression, inputs: tuple[Input, ...], flat: bool, vector: int, device: Device, strip: Strip = ALONE,
     paired: bool = False,
@@ -457,7 +457,7 @@ def code(
     return Linked(expression, inputs, shell_variant(flat), vector, device).stored(flat, strip, paired)
 
 
-@caches.lru_cache(1024)
+@device_caches.lru_cache(1024)
 def code_around(
     expression: Expression, inputs: tuple[Input, ...], shell: Variant, vector: int, device: Device
 ) -> bytes:

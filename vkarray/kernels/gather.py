@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._vk import caches
+from .. import device_caches
 from .._vk.watch import tracer
 from ..core import dtypes, layout
 from ..core.array import VkArray, empty, is_supported, storage_itemsize
@@ -83,7 +83,7 @@ def variant(template: str, element_bytes: int, wide: bool) -> Variant:
     )
 
 
-@caches.cache
+@device_caches.cache
 def element_sizes(device: Device) -> tuple[int, ...]:
     """The bytes that elements have on a device: each size has one kernel, whatever the dtypes."""
     return tuple(sorted({storage_itemsize(dtype, device) for dtype in dtypes.DTYPES.values()}))
@@ -106,7 +106,7 @@ def variants(device: Device) -> Iterator[Shader]:
             yield from _saturating_cast(dtype, target).variants(device)
 
 
-@caches.cache
+@device_caches.cache
 def linked_variant(dtype: DType, wide: bool, device: Device) -> Variant:
     """The variant of "gather" for elements of a type, of which it stores an expression that is to be linked."""
     itemsize = storage_itemsize(dtype, device)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._vk import caches
+from .. import device_caches
 from ..core.array import VkArray, empty, is_supported, storage_itemsize
 from ..core.dtypes import DType
 from ..shaders.source import Variant
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .launch import Device
 
 
-@caches.cache
+@device_caches.cache
 def _variant(dtype: DType, device: Device, shared: bool) -> Variant:
     """The shader for gradients of a type; with `shared` invocations meet in shared memory."""
     real = partial_dtype(dtype)

@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .._vk import caches
+from .. import device_caches
 
 if TYPE_CHECKING:
     from .._vk import Device, Kernel
@@ -58,4 +58,4 @@ def forget() -> None:
         operation.kernels.clear()
 
 
-caches.emptied(forget)
+device_caches.emptied(forget)

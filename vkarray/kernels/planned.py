@@ -9,8 +9,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, overload
 
-from .. import _vk, configuration
-from .._vk import caches, watch
+from .. import _vk, configuration, device_caches
+from .._vk import watch
 from .._vk.pointer import Pointer
 from .._vk.watch import recorder as recorder  # the chapters ask them, too
 from .._vk.watch import watches as watches
@@ -322,7 +322,7 @@ def forget() -> None:
 
 
 tuning.on_change(forget)
-caches.emptied(forget)
+device_caches.emptied(forget)
 
 
 def statistics() -> dict[str, int]:

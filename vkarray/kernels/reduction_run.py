@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._vk import caches
+from .. import device_caches
 from .._vk.watch import tracer
 from ..core import dtypes, layout
 from ..core.array import VkArray, empty, storage_itemsize
@@ -46,7 +46,7 @@ TAKES_SINGLE_PACKS = frozenset(("tiny",))  # registers with which packs of a lan
 _FEW_INVOCATIONS = 16
 
 
-@caches.cache
+@device_caches.cache
 def variant_of(
     row: Reduction, device: Device, types: tuple[DType, DType, DType], states: bool, shared: bool, texels: bool,
     linked: str = "",
@@ -55,7 +55,7 @@ def variant_of(
     return row.variant(device, types, states, shared, texels, linked)
 
 
-@caches.cache
+@device_caches.cache
 def across_variant_of(row: Reduction, device: Device, types: tuple[DType, DType, DType]) -> Variant:
     """`Reduction.across_variant`, made once."""
     return row.across_variant(device, types)

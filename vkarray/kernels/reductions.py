@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._vk import caches
+from .. import device_caches
 from .._vk.watch import tracer
 from ..core import dtypes, layout
 from ..core.array import (
@@ -266,7 +266,7 @@ _VECTORS = {dtypes.float32: "vec", dtypes.float64: "dvec"}
 SUMS = (2, 3, 4)  # that one kernel adds up
 
 
-@caches.cache
+@device_caches.cache
 def sums_variant(device: Device, dtype: DType, count: int, shared: bool) -> Variant:
     """The shader that adds up so many sums of a type at once, of elements that are computed by what is linked; with `shared`
     invocations meet in shared memory."""

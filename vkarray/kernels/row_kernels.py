@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._vk import caches
+from .. import device_caches
 from ..core import dtypes, layout
 from ..core.array import VkArray, array_in, check_supported, empty, is_supported, storage_itemsize
 from ..core.dtypes import CATEGORIES, DType
@@ -163,7 +163,7 @@ def row_kernel(name: str, phase_1: str, map: str, **options: object) -> RowKerne
     return made
 
 
-@caches.cache
+@device_caches.cache
 def _variant(kernel: RowKernel, device: Device, dtype: DType, mask: bool, subgroups: bool) -> Variant:
     half = subgroups and dtype is dtypes.float16 and device.features >= HALF_FEATURES
     return kernel.variant(device, dtype, mask, subgroups, half)
@@ -254,7 +254,7 @@ def _run(
         dispatch(part.kernel, part.groups, fields, writes=writes)
 
 
-@caches.lru_cache(4096)
+@device_caches.lru_cache(4096)
 def _parts(
     kernel: RowKernel, device: Device, dtype: DType, other: DType, shape: layout.Shape, a: layout.Strides,
     b_shape: layout.Shape, b: layout.Strides, axis: int, present: tuple[bool, bool, bool, bool], aligned: tuple[bool, ...],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._vk import caches
+from .. import device_caches
 from ..core.array import storage_itemsize
 from ..core.dtypes import DType
 from ..shaders import link
@@ -63,7 +63,7 @@ class Form(NamedTuple):
     subgroup: int  # invocations of a subgroup whose members exchange states, or 0
 
 
-@caches.lru_cache(1024)
+@device_caches.lru_cache(1024)
 def code(expression: Expression, form: Form, device: Device) -> bytes:
     """The SPIR-V of a kernel."""
     return _Linked(expression, form, device).code()

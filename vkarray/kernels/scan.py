@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._vk import caches
+from .. import device_caches
 from .._vk.watch import tracer
 from ..core import layout
 from ..core.array import VkArray, empty, is_supported
@@ -104,7 +104,7 @@ def running_sums(counts: VkArray) -> None:
     scan_into(SUM, flat, 0, flat, exclusive=True)
 
 
-@caches.cache
+@device_caches.cache
 def _variant(scan: Scan, device: Device, source: DType, result: DType, shared: bool, linked: bool = False) -> Variant:
     return scan.variant(device, source, result, shared, linked)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import _vk
-from .._vk import caches
+from .. import _vk, device_caches
 from ..core import layout
 from ..core.array import VkArray, storage_itemsize
 from ..core.dtypes import DType
@@ -33,7 +32,7 @@ class Look:
 
 
 _looks: dict[tuple[Any, ...], Look] = {}
-caches.emptied(_looks.clear)
+device_caches.emptied(_looks.clear)
 
 
 def look_of(x: VkArray) -> Look:

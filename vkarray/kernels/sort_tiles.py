@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._vk import caches
+from .. import device_caches
 from ..core import dtypes
 from ..core.array import VkArray, empty, storage_itemsize
 from ..shaders.source import Variant
@@ -59,7 +59,7 @@ def sorts_tiles(device: Device) -> bool:
     return not device.limits.is_cpu and _tile(device, 4) is not None
 
 
-@caches.cache
+@device_caches.cache
 def _tile(device: Device, words: int) -> Tile | None:
     """The largest tile of elements of so many words; None where subgroups lack an operation or shared memory is small."""
     if not device.features >= _FEATURES:

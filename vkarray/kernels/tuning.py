@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
-from .._vk import caches
+from .. import device_caches
 from ..cache import DiskCache
 
 Choices = dict[str, dict[str, str]]
@@ -49,7 +49,7 @@ class Family(NamedTuple):
 
 def cached(function: _Function) -> _Function:
     """`functools.lru_cache` for a function that asks for choices: emptied whenever they change."""
-    wrapped: Any = caches.lru_cache(4096)(function)
+    wrapped: Any = device_caches.lru_cache(4096)(function)
     on_change(wrapped.cache_clear)
     return wrapped
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._vk import caches
+from .. import device_caches
 from ..core import dtypes, layout
 from ..core.array import VkArray, empty, is_supported, storage_itemsize
 from ..core.dtypes import DType
@@ -37,7 +37,7 @@ _OF_GROUPS = frozenset(("mean", "variance", "gradients", "products"))  # fields 
 # -- the kernel -------------------------------------------------------------------------------------------------------
 
 
-@caches.cache
+@device_caches.cache
 def _variant(dtype: DType, numbers: DType, device: Device, way: str, half: bool = False) -> Variant:
     """The shader for an array of `dtype`. `half`: the device converts float16 itself."""
     itemsize = storage_itemsize(dtype, device)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._vk import caches
+from .. import device_caches
 from ..core import layout, promotion
 from ..core.array import VkArray, check_supported, empty, is_supported, storage_itemsize
 from ..core.dtypes import CATEGORIES, DTYPES, DType
@@ -35,7 +35,7 @@ def _unfold_variant(element_bytes: int) -> Variant:
     return Variant("nn/unfold", (("ELEMENT_BYTES", str(element_bytes)),), f"unfold {element_bytes} bytes")
 
 
-@caches.cache
+@device_caches.cache
 def _fold_variant(source: DType, target: DType, device: Device) -> Variant:
     defines = (*launch.operand_defines("A", source), *launch.operand_defines("R", target))
     defines += launch.compute_defines(target) + launch.feature_defines((source, target), device)

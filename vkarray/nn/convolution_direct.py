@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._vk import caches
+from .. import device_caches
 from ..core import dtypes
 from ..core.array import VkArray, is_supported, storage_itemsize
 from ..core.dtypes import CATEGORIES, DTYPES, DType
@@ -102,7 +102,7 @@ def _tile(width: int, step: int) -> tuple[int, int]:
 # -- variants ---------------------------------------------------------------------------------------------------------
 
 
-@caches.cache
+@device_caches.cache
 def _variant(
     template: str, source: DType, target: DType, device: Device, rows: tuple[int, int] | None = None
 ) -> Variant:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .._vk import caches
+from .. import device_caches
 from ..core import dtypes, promotion
 from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import DType
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..kernels.launch import Device
 
 
-@caches.cache
+@device_caches.cache
 def _variant(dtype: DType, device: Device) -> Variant:
     defines = launch.operand_defines("A", dtype) + launch.compute_defines(dtype)
     return Variant("nn/dropout", defines + launch.feature_defines((dtype, dtypes.bool_), device), f"dropout {dtype}")

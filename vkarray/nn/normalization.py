@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from .._vk import caches
+from .. import device_caches
 from ..core import layout, promotion
 from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import DType
@@ -214,7 +214,7 @@ def layer_norm_backward(
     return own, of_weight, of_bias
 
 
-@caches.cache
+@device_caches.cache
 def _column_variant(dtype: DType, device: Device) -> Variant:
     defines = launch.operand_defines("A", dtype) + launch.compute_defines(dtype)
     return Variant("nn/column_sums", defines + launch.feature_defines((dtype,), device), f"column sums {dtype}")

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._vk import caches
+from .. import device_caches
 from ..core import promotion
 from ..core.array import VkArray, check_supported, default_dtype, empty, is_supported
 from ..core.dtypes import CATEGORIES, DTYPES, DType
@@ -30,7 +30,7 @@ _BLOCK = 8  # places that a turn takes
 # -- variants ---------------------------------------------------------------------------------------------------------
 
 
-@caches.cache
+@device_caches.cache
 def _variant(template: str, dtype: DType, maximum: bool, device: Device) -> Variant:
     defines = (*launch.operand_defines("A", dtype), *launch.compute_defines(dtype))
     defines += launch.feature_defines((dtype,), device) + ((("MAXIMUM", "1"),) if maximum else ())
@@ -137,7 +137,7 @@ def _windows(
     return _geometry(function, x._shape[2:], kernel, steps, pads, apart, bool(ceil_mode), x._device)
 
 
-@caches.lru_cache(4096)
+@device_caches.lru_cache(4096)
 def _geometry(
     function: str, size: Shape, kernel: Shape, steps: Shape, pads: Shape, apart: Shape, ceil_mode: bool, device: Device
 ) -> Windows:  # fmt: skip

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._vk import caches
+from .. import device_caches
 from ..core import dtypes
 from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import DType
@@ -43,7 +43,7 @@ class Bins(NamedTuple):
     sampling: int = 0
 
 
-@caches.cache
+@device_caches.cache
 def _variant(template: str, dtype: DType, samples: bool, device: Device) -> Variant:
     defines = (*launch.operand_defines("A", dtype), *launch.compute_defines(dtype))
     defines += launch.feature_defines((dtype,), device) + ((("SAMPLES", "1"),) if samples else ())

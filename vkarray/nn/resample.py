@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._vk import caches
+from .. import device_caches
 from ..core import layout, promotion
 from ..core.array import VkArray, check_supported, empty, is_supported
 from ..core.dtypes import CATEGORIES, DTYPES, DType
@@ -39,7 +39,7 @@ PADDINGS = {"reflect": 4, "replicate": 5}
 # -- variants ---------------------------------------------------------------------------------------------------------
 
 
-@caches.cache
+@device_caches.cache
 def _variant(template: str, method: str, dtype: DType, device: Device) -> Variant:
     defines = (*launch.operand_defines("A", dtype), *launch.compute_defines(dtype))
     defines += (*launch.feature_defines((dtype,), device), ("METHOD", str((METHODS | PADDINGS)[method])))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from .._vk import caches
+from .. import device_caches
 from ..core import dtypes
 from ..core.array import VkArray, empty, storage_itemsize
 from ..core.dtypes import DType
@@ -53,7 +53,7 @@ class Step:
         return Variant("nn/tensors", tuple(defines), f"{self.name} of tensors {dtype}")
 
 
-@caches.cache
+@device_caches.cache
 def variant(step: Step, dtype: DType, device: Device) -> Variant:
     """The shader of a step, made once."""
     return step.variant(device, dtype)

@@ -288,7 +288,7 @@ def clip(
         device = next(bound for bound in present if type(bound) is VkArray)._device
         x = present[0] = operations["asarray"](x, device=device)
     compute = common_dtype("clip", present)
-    check_supported(compute, x._device, "clip")
+    check_supported(compute, x._device, "clip", present)
     if compute in CATEGORIES["integer"]:
         lowest, highest = promotion.integer_range(compute)
         min, max = _bound(min, lowest, lowest, highest), _bound(max, highest, lowest, highest)

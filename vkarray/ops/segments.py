@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .._vk import caches
+from .. import device_caches
 from ..core import layout
 from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import CATEGORIES, DTYPES, DType
@@ -31,7 +31,7 @@ REDUCES: dict[str, dict[str, str]] = {
 _REACH = 32
 
 
-@caches.cache
+@device_caches.cache
 def _variant(reduce: str, dtype: DType, device: Device) -> Variant:
     combine = REDUCES[reduce].get(dtype.category) or REDUCES[reduce]["else"]
     partial = partial_dtype(dtype)

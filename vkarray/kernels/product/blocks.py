@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..._vk import caches
+from ... import device_caches
 from ...core import dtypes, layout
 from ...core.array import VkArray, is_supported
 from ...core.dtypes import CATEGORIES, DType
@@ -40,7 +40,7 @@ _CONVERT_FROM = 16
 # -- variants ---------------------------------------------------------------------------------------------------------
 
 
-@caches.cache
+@device_caches.cache
 def matmul_variant(tile: Tile, source: DType, target: DType, device: Device, as_texels: bool = False) -> Variant:
     """Matrix products of `source` elements, read `as_texels` or not, stored as `target`."""
     (rows, columns), (pack, lanes) = tile.block, pack_of(source)

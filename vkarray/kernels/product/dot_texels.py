@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..._vk import caches
+from ... import device_caches
 from ...core import dtypes
 from ...core.array import VkArray, is_supported, storage_itemsize
 from ...core.dtypes import DType
@@ -26,7 +26,7 @@ _TYPES = (
 _A_ALONG_K, _A_ACROSS, _B_ALONG_K = 1, 2, 3  # the specialization constants
 
 
-@caches.cache
+@device_caches.cache
 def variant(term: str, source: DType, target: DType, device: Device) -> Variant:
     """Sums of `source` elements, stored as `target`; `term` is as in `sums`."""
     own = (("NEXT", term), ("PACK", str(16 // source.itemsize)), ("TEXEL", f"TEXEL_{source.name}"))

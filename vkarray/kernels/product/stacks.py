@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..._vk import caches
+from ... import device_caches
 from ...core import layout
 from ...core.array import VkArray
 from ...core.dtypes import DType
@@ -91,7 +91,7 @@ def piece_of(array: VkArray, axis: int, first: int, last: int) -> VkArray:
     return array._view(tuple(shape), array._strides, first * array._strides[axis])
 
 
-@caches.cache
+@device_caches.cache
 def operand_defines(source: DType, target: DType, device: Device) -> Defines:
     """The macros of kernels that multiply elements of `source` and store `target`."""
     operands = {"A": source, "B": source, "R": target}

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ..._vk import caches
+from ... import device_caches
 from ...core import dtypes, layout
 from ...core.array import VkArray, is_supported
 from ...core.dtypes import CATEGORIES, DType
@@ -41,7 +41,7 @@ _PRODUCT, _CONJUGATED = "vx_multiply_add(a, b, sum)", "vx_multiply_add(vx_conjug
 _PART = "sum + a"
 
 
-@caches.cache
+@device_caches.cache
 def variant(term: str, source: DType, target: DType, device: Device) -> Variant:
     """Sums of `source` elements, stored as `target`; `term` is one of the GLSL expressions above."""
     defines = (*operand_defines(source, target, device), ("NEXT", term))

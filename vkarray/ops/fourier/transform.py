@@ -12,7 +12,7 @@ import operator
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..._vk import caches
+from ... import device_caches
 from ...core import dtypes
 from ...core.array import VkArray, empty, is_supported
 from ...core.dtypes import COMPLEX_OF, DType
@@ -241,7 +241,7 @@ def _neighbours_are_lines(x: VkArray, axis: int) -> bool:
     return any(abs(stride) < abs(x._strides[axis]) and size > 1 for stride, size in zip(others, lengths, strict=True))
 
 
-@caches.lru_cache(4096)
+@device_caches.lru_cache(4096)
 def _passes(length: int, columns: bool, dtype: DType, device: Device) -> tuple[int, ...]:
     """The lengths of the lines of each pass."""
     if not uses_shared_memory(device):
@@ -322,7 +322,7 @@ def _radices(length: int, values: int = _MOST_VALUES) -> tuple[int, ...]:
     return _RADICES.get(length) or split(length, LARGEST_RADIX)
 
 
-@caches.lru_cache(4096)
+@device_caches.lru_cache(4096)
 def _line(length: int, columns: bool, dtype: DType, device: Device) -> Line:
     """How workgroups transform lines of a length."""
     values, limits = _values(dtype, device), device.limits

@@ -7,7 +7,7 @@ from array import array as host_array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..._vk import caches
+from ... import device_caches
 from ...core import dtypes, layout
 from ...core.array import VkArray, floating, is_supported
 from ...core.dtypes import DType
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FACTORED = (dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128)
 
 
-@caches.cache
+@device_caches.cache
 def variant(template: str, dtype: DType, device: Device) -> Variant:
     """The variant of a template that computes in one type, T."""
     defines = (*launch.compute_defines(dtype), *launch.feature_defines((dtype,), device))

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import torch
 
-from ... import _vk
-from ..._vk import caches
+from ... import _vk, device_caches
 from ...core import dtypes, layout
 from ...core.array import VkArray, array_in, check_supported, storage_itemsize
 from ...core.dtypes import DType
@@ -68,7 +67,7 @@ _make_storage = torch._C._construct_storage_from_data_pointer
 _set = torch.ops.aten.set_.source_Storage_storage_offset.redispatch
 
 
-@caches.cache
+@device_caches.cache
 def widened(on: _vk.Device) -> dict[DType, int]:
     """The bytes of an element for the types that take more on a device than on the host."""
     sizes = {dtype: storage_itemsize(dtype, on) for dtype in dtypes.DTYPES.values()}
@@ -149,7 +148,7 @@ def empty(shape: Sequence[int], strides: Sequence[int], dtype: torch.dtype, on: 
     return tensor_over(on.allocate(nbytes), made)
 
 
-@caches.lru_cache(4096)
+@device_caches.lru_cache(4096)
 def _look_of_empty(
     shape: tuple[int, ...], strides: tuple[int, ...], dtype: torch.dtype, on: _vk.Device
 ) -> tuple[int, Look]:  # fmt: skip

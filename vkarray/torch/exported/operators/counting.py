@@ -46,7 +46,7 @@ def _of_any_length(call: Any, *_: Any) -> str | None:
 @row("bincount", limit=_of_any_length)
 def _counts(call: Any, x: Any, weights: Any = None, minlength: int = 0) -> Any:
     one = vx.ones_like(x) if weights is None else vx.astype(weights, call.dtype)
-    return nn.scatter_reduce(vx.zeros((_known_length(call),), dtype=call.dtype), 0, x, one, "sum")
+    return nn.scatter_reduce(vx.zeros((_known_length(call) or 0,), dtype=call.dtype), 0, x, one, "sum")
 
 
 _SUM, _MEAN, _MAX = range(3)
