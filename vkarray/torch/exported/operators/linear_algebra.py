@@ -59,6 +59,44 @@ def _invert_by_factor(call: Any, factor: Any, upper: bool = False) -> Any:
     return _solve_by_factor(call, vx.eye(factor.shape[-1], dtype=call.dtype), factor, upper)
 
 
+@row("linalg_householder_product")
+def _reflected(call: Any, v: Any, tau: Any) -> Any:
+    """The first columns of the product of the reflections I - tau v v^H, which is I - V T V^H where the inverse of T has 1 / tau on its
+    diagonal and V^H V above it (Joffrain et al., ACM Trans. Math. Softw. 32, 2006). A reflection of tau 0 does nothing."""
+    *_, rows, columns = v.shape
+    count = tau.shape[-1]
+    is_used = tau != 0
+    identity = vx.eye(rows, columns, dtype=call.dtype)
+    v = vx.tril(v[..., :count], k=-1) + identity[:, :count]
+    v = vx.where(vx.expand_dims(is_used, axis=-2), v, vx.zeros_like(v))
+    adjoint = vx.conj(vx.swapaxes(v, -1, -2))
+    scales = vx.expand_dims(1 / vx.where(is_used, tau, vx.ones_like(tau)), axis=-1)
+    inverse = vx.triu(adjoint @ v, k=1) + scales * vx.eye(count, dtype=call.dtype)
+    return identity - v @ vx.linalg.solve(inverse, adjoint[..., :columns])
+
+
+# Terms of the exponential's series, the norms of matrices of which they leave out less than a rounding error, and how often it is
+# squared at most: the exponentials of matrices of larger norms are NaN.
+_TERMS, _LARGEST_NORM, _SQUARINGS = 18, {32: 3.0, 64: 1.09}, 12
+
+
+@row("linalg_matrix_exp")
+def _exponential(call: Any, x: Any) -> Any:
+    """The series for x 2^-k of a small norm, squared k times (Bader, Blanes and Casas, Mathematics 7, 2019); each matrix has its k."""
+    wide = vx.astype(x, vx.float32) if call.dtype in (vx.float16, vx.bfloat16) else x
+    bits = vx.finfo(wide.dtype).bits
+    norms = vx.max(vx.sum(vx.abs(wide), axis=-2), axis=-1)[..., None, None] / _LARGEST_NORM[bits]
+    times = vx.ceil(vx.log2(vx.maximum(norms, vx.ones_like(norms))))
+    scaled = wide * vx.exp2(-times)
+    identity = vx.eye(x.shape[-1], dtype=wide.dtype)
+    result = identity + scaled * (1 / _TERMS)
+    for term in reversed(range(1, _TERMS)):
+        result = identity + (scaled @ result) * (1 / term)
+    for place in range(_SQUARINGS):
+        result = vx.where(times > place, result @ result, result)
+    return vx.where(times > _SQUARINGS, vx.nan, result)
+
+
 @row("_linalg_det")
 def _determinant(call: Any, x: Any) -> Any:
     return vx.linalg.det(x), None, None
