@@ -61,7 +61,7 @@ def _invert_by_factor(call: Any, factor: Any, upper: bool = False) -> Any:
 
 @row("linalg_householder_product")
 def _reflected(call: Any, v: Any, tau: Any) -> Any:
-    """The first columns of the product of the reflections I - tau v v^H, which is I - V T V^H where the inverse of T has 1 / tau on its
+    """The first columns of the product of reflections I - tau v v^H. It is I - V T V^H where the inverse of T has 1 / tau on its
     diagonal and V^H V above it (Joffrain et al., ACM Trans. Math. Softw. 32, 2006). A reflection of tau 0 does nothing."""
     *_, rows, columns = v.shape
     count = tau.shape[-1]
@@ -82,7 +82,7 @@ _TERMS, _LARGEST_NORM, _SQUARINGS = 18, {32: 3.0, 64: 1.09}, 12
 
 @row("linalg_matrix_exp")
 def _exponential(call: Any, x: Any) -> Any:
-    """The series for x 2^-k of a small norm, squared k times (Bader, Blanes and Casas, Mathematics 7, 2019); each matrix has its k."""
+    """The series for x 2^-k of a small norm, squared k times, with a k for each (Bader, Blanes and Casas, Mathematics 7, 2019)."""
     wide = vx.astype(x, vx.float32) if call.dtype in (vx.float16, vx.bfloat16) else x
     bits = vx.finfo(wide.dtype).bits
     norms = vx.max(vx.sum(vx.abs(wide), axis=-2), axis=-1)[..., None, None] / _LARGEST_NORM[bits]
