@@ -345,8 +345,8 @@ def test_pictures(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        (["--size", "0"], "expected a whole number above 0, got 0"),
-        (["--matrix", "-3"], "expected a whole number above 0, got -3"),
+        (["--size", "0"], "'0' is no count; expected a whole number, 1 or more"),
+        (["--matrix", "-3"], "'-3' is no count; expected a whole number, 1 or more"),
         (["--peak", "float32"], "expected TYPE=TFLOPS above 0 such as float32=67, got float32"),
         (["--peak", "float32=0"], "expected TYPE=TFLOPS above 0 such as float32=67, got float32=0"),
     ],

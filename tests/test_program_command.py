@@ -136,6 +136,42 @@ def test_what_is_read_is_not_written_to(path: str, tmp_path: Path, capsys: pytes
         assert Path(path).read_bytes() == before
 
 
+def test_traces_and_results_are_written_to_several_files(
+    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = Path(path).read_bytes()
+    np.save(tmp_path / "x.npy", np.zeros((1, 4), np.float32))
+    inputs = [f"--input=@{tmp_path}/x.npy", "--input=1"]
+    for trace in (path, tmp_path / "x.npy"):
+        kept = Path(trace).read_bytes()
+        assert main(["run", path, *inputs, f"--profile={trace}"]) == 2
+        assert f"--profile={trace}: this is the file that is read" in capsys.readouterr().err
+        assert Path(trace).read_bytes() == kept
+    result = tmp_path / "y.npy"
+    for options in ([f"--output=@{result}", f"--profile={result}"], [f"--output=@{result}"] * 2):
+        assert main(["run", path, *inputs, *options]) == 2
+        assert "this file is written already" in capsys.readouterr().err
+        assert not result.exists()
+    assert Path(path).read_bytes() == before
+    assert main(["compile", path]) == 2
+    assert "this is a program already, which `vkarray run` runs" in capsys.readouterr().err
+
+
+BAD_OPTIONS = {
+    "bench --only elementwise --output FOLDER/none/x.json": "there is no folder",
+    "bench --output FOLDER": "it is a folder",
+    "accuracy exp --json FOLDER/none/x.json": "there is no folder", "accuracy exp --samples -3": "is no count",
+    "accuracy exp --samples 0": "is no count", "bench --size 0": "is no count", "benchmark p.vkp --calls x": "is no count",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("line", BAD_OPTIONS)
+def test_options_are_checked_before_any_work(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(line.replace("FOLDER", str(tmp_path)).split())
+    assert BAD_OPTIONS[line] in capsys.readouterr().err
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has a file that is always full")
 @pytest.mark.parametrize("command", ["show", "run"])
 def test_a_full_disk_is_told(command: str, path: str) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from ..core.array import VkArray
 from ..profiling.block import profile
 from ..programs.signature import leaves_of
-from . import opening, peer
+from . import opening, peer, values
 from . import run as running
 
 PROFILED = 5  # calls whose kernels are timed
@@ -25,17 +25,13 @@ PROFILED = 5  # calls whose kernels are timed
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     running.of_program(parser)
-    parser.add_argument("--calls", type=_count, default=100, metavar="N", help="how many to measure (default: 100)")
+    parser.add_argument(
+        "--calls", type=values.count, default=100, metavar="N", help="how many to measure (default: 100)"
+    )
     parser.add_argument(
         "--peer", nargs="?", const="", metavar="MODEL",
         help="measure ONNX Runtime, too, on this ONNX model (default: the file beside PROGRAM with .onnx)",
     )  # fmt: skip
-
-
-def _count(text: str) -> int:
-    if not text.isdigit() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no count; expected a whole number, 1 or more")
-    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:

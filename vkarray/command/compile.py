@@ -60,6 +60,10 @@ def run(arguments: argparse.Namespace) -> int:
         return _failed(str(error))
     output = arguments.output or Path(arguments.model).with_suffix(".vkp")
     try:
+        if str(arguments.model).endswith(".vkp"):
+            raise ValueError(
+                f"{arguments.model}: this is a program already, which `vkarray run` runs. Expected an ONNX model."
+            )
         opening.keep("--output", output, arguments.model)
         sizes = _once("--size", [_size(one) for one in arguments.size])
         dynamic = _once("--dynamic", [_dimension(one) for one in arguments.dynamic])

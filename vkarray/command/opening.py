@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterable
 from typing import Any
 
 from ..programs.program import Program, load_program
@@ -22,6 +23,18 @@ def keep(option: str, path: Any, what: str) -> None:
         same = False
     if same:
         raise ValueError(f"{option}={path}: this is the file that is read, which would be lost. Give another name.")
+
+
+def once(paths: Iterable[tuple[str, Any]]) -> None:
+    """Check that files that are to be written, with their options, are several. Raises ValueError that names the second option."""
+    found = set()
+    for option, path in paths:
+        real = os.path.realpath(path)
+        if real in found and (os.path.isfile(real) or not os.path.exists(real)):  # such as /dev/null is written again
+            raise ValueError(
+                f"{option}={path}: this file is written already, and that would be lost. Give another name."
+            )
+        found.add(real)
 
 
 def program(path: str, device: Any) -> Program:

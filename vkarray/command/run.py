@@ -24,7 +24,7 @@ EXAMPLES = """examples:
   vkarray run model.vkp --input=@picture.npy                an array from a file of NumPy's
   vkarray run model.vkp --input=1x224x224x3xf32=0           zeros
   vkarray run model.vkp "--input=2x3xf32=1 2 3 4 5 6" --input=0.5 --output=@scores.npy
-types of elements: i1, i8 to i64, ui8 to ui64, f16, bf16, f32, f64, complex<f32>, complex<f64>"""
+types of elements: i1, i8 to i64 (or si8 to si64), ui8 to ui64, f16, bf16, f32, f64, complex<f32>, complex<f64>"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,6 +69,12 @@ def run(arguments: argparse.Namespace) -> int:
         given = inputs(program, arguments.input)
         for text in arguments.output:
             opening.keep("--output", text[1:], arguments.program)
+        written = [("--output", text[1:]) for text in arguments.output if not text.startswith("+")]
+        if arguments.profile is not None:
+            written.append(("--profile", arguments.profile))
+            for path in (arguments.program, *(text[1:] for text in arguments.input if text.startswith("@"))):
+                opening.keep("--profile", arguments.profile, path)
+        opening.once(written)
         if len(arguments.output) > len(program.outputs):
             raise ValueError(
                 f"{len(arguments.output)} times --output; expected at most {len(program.outputs)}, for "

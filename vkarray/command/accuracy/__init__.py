@@ -24,6 +24,7 @@ from ... import _vk
 from ...core.array import is_supported
 from ...core.dtypes import CATEGORIES, DTYPES, DType, float32
 from ...kernels.rows import ROWS, Row
+from .. import values
 
 if TYPE_CHECKING:
     from .measure import Measurement
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options."""
     parser.add_argument("functions", nargs="*", metavar="FUNCTION", help="measure these alone (default: all)")
     parser.add_argument("--dtype", action="append", choices=_TYPES, help="measure this type alone; may be repeated")
-    parser.add_argument("--samples", type=int, default=100_000, metavar="N",
+    parser.add_argument("--samples", type=values.count, default=100_000, metavar="N",
                         help="operands per function and type, roughly (default: 100000)")  # fmt: skip
     parser.add_argument("--verify", type=int, default=50, metavar="N",
                         help="random operands whose true value is computed with mpmath besides those with "
@@ -50,10 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         "status is 1 when one differs")  # fmt: skip
     parser.add_argument("--peers", action="store_true",
                         help="measure NumPy's float32 functions, CuPy's and the built-in ones of GLSL in the same way")  # fmt: skip
-    parser.add_argument("--json", type=Path, metavar="FILE",
+    parser.add_argument("--json", type=values.written, metavar="FILE",
                         help="write everything measured to FILE, anew "
                         "after each function")  # fmt: skip
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a table for the documentation to FILE")
+    parser.add_argument(
+        "--markdown", type=values.written, metavar="FILE", help="write a table for the documentation to FILE"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

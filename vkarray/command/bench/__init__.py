@@ -20,6 +20,7 @@ from typing import Any
 
 import vkarray as vx
 
+from .. import values
 from ..libraries import installed
 from . import (
     calls,
@@ -70,13 +71,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--peers", metavar="NAMES", help="beginnings of the names of the libraries beside vkarray (all installed)"
     )
     parser.add_argument(
-        "--size", type=_positive, metavar="N", help="elements of the large arrays (2^28; 2^22 on a CPU)"
+        "--size", type=values.count, metavar="N", help="elements of the large arrays (2^28; 2^22 on a CPU)"
     )
     parser.add_argument(
-        "--matrix", type=_positive, metavar="N", help="rows and columns of the largest matrix (8192; 1024 on a CPU)"
+        "--matrix", type=values.count, metavar="N", help="rows and columns of the largest matrix (8192; 1024 on a CPU)"
     )
     parser.add_argument(
-        "--rounds", type=_positive, default=9, metavar="N", help="rounds, of which medians are taken (9)"
+        "--rounds", type=values.count, default=9, metavar="N", help="rounds, of which medians are taken (9)"
     )
     parser.add_argument(
         "--patience", type=float, default=1.0, metavar="SECONDS",
@@ -96,16 +97,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--device", help="the vkarray device: index, part of the name, or UUID")
     parser.add_argument(
-        "--output", type=Path, default=Path("vkarray-bench.json"), metavar="FILE",
+        "--output", type=values.written, default=Path("vkarray-bench.json"), metavar="FILE",
         help="where the figures go (vkarray-bench.json); the table beside it as .md, a picture where matplotlib is installed",
     )  # fmt: skip
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number above 0, got {value}")
-    return value
 
 
 def _peak(text: str) -> tuple[str, float]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from ... import __version__
 from ...errors import VkArrayError
-from .. import processes, reports
+from .. import processes, reports, values
 from . import report
 
 
@@ -27,9 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", metavar="WORD", nargs="+", default=[], help="only models whose package and name contain one of these"
     )
-    parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
+    parser.add_argument("--jobs", type=values.count, default=1, help="processes (default 1)")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one part of a model (default 300)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the records")
+    parser.add_argument("--json", type=values.written, metavar="FILE", help="write the records")
     parser.add_argument(
         "--read",
         type=Path,
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="take the records of files, newest last, instead of running",
     )
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the page, docs/torch-models.md")
+    parser.add_argument("--write", type=values.written, metavar="FILE", help="write the page, docs/torch-models.md")
 
 
 def run(arguments: argparse.Namespace) -> int:

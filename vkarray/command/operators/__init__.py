@@ -18,7 +18,7 @@ from typing import Any
 
 from ... import __version__
 from ...errors import VkArrayError
-from .. import processes, reports
+from .. import processes, reports, values
 from . import layers, report
 
 
@@ -28,7 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--exact", action="store_true", help="only entries whose name is one of the words of -k")
     parser.add_argument("--layers", action="store_true", help="only what common layers and their training are made of")
     parser.add_argument(
-        "--samples", type=int, default=4, help="samples of each entry, type and direction (default 4; 1000: all)"
+        "--samples",
+        type=values.count,
+        default=4,
+        help="samples of each entry, type and direction (default 4; 1000: all)",
     )
     parser.add_argument("--strict", action="store_true", help="what would run on the CPU fails")
     parser.add_argument(
@@ -37,11 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=["float32", "float16", "int64", "bool", "complex64"],
         help="types (default: all five)",
     )
-    parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
+    parser.add_argument("--jobs", type=values.count, default=1, help="processes (default 1)")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one type of an entry (default 120)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the records")
+    parser.add_argument("--json", type=values.written, metavar="FILE", help="write the records")
     parser.add_argument("--read", type=Path, metavar="FILE", help="take the records of a file instead of running")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table of operators, docs/torch-ops.md")
+    parser.add_argument(
+        "--markdown", type=values.written, metavar="FILE", help="write the table of operators, docs/torch-ops.md"
+    )
     parser.add_argument(
         "--beside", type=Path, nargs="*", default=[], metavar="FILE", help="records of other versions, for counts there"
     )
