@@ -393,3 +393,25 @@ def test_what_is_kept_in_lists_is_refused(make):
         ):
             vx.compile(function)(vx.ones(2))
         assert not held
+
+
+def test_numbers_that_are_returned_decide_nothing():
+    """One program serves for all, whatever the nest; as keys and after arithmetic their values decide."""
+    x = vx.ones(3)
+
+    def step(state):
+        return {"w": state["w"] - state["lr"], "lr": state["lr"], "more": [(state["lr"],), None]}
+
+    compiled = vx.compile(step)
+    for number in (0.5, -0.0, 2.5, float("inf")):
+        found = compiled({"w": x, "lr": number})
+        assert (found["lr"], found["more"]) == (number, [(number,), None])
+        assert str(found["lr"]) == str(number)
+        assert np.array_equal(np.asarray(found["w"]), np.asarray(step({"w": x, "lr": number})["w"]))
+            lambda given: given["w"], (step({"w": x, "lr": number}),)
+        )
+    assert len(compiled.explain().programs) == 1
+    keyed = vx.compile(lambda x, n: ({n: x}, {n}, n + 1, x * n))
+    for number in (2, 3):
+        found = keyed(x, number)
+        assert (list(found[0]), found[1], found[2]) == ([number], {number}, number + 1)

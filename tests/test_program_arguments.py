@@ -319,3 +319,38 @@ def test_methods_change_the_arrays_of_their_object() -> None:
         assert told(program(array())) == told(other.adds(array()))
     assert told(one.weight) == told(other.weight)
     assert told(one.twice) == told(one.weight * 2)
+
+
+# Programs of a function, and calls by the names of inputs or without what is fixed.
+def scaled(x: vx.VkArray, mode: str, factor: float) -> vx.VkArray:
+    return x * factor if mode == "scaled" else x
+
+
+def test_what_is_fixed_may_be_left_out(tmp_path: Path) -> None:
+    x = array()
+    program = vx.Program(scaled, (x, "scaled", 2.0))
+    for one in (program, again(program, tmp_path)):
+        calls = (one(x, "scaled", 3.0), one(x, factor=3.0), one(x=x, factor=3.0))
+        assert all(told(found) == told(x * 3.0) for found in calls)
+        with pytest.raises(TypeError, match=r"expected 3 arguments, which hold 2 inputs: x: .* may be left out\.$"):
+            one(x)
+        with pytest.raises(ValueError, match="expected 'scaled' among its arguments"):
+            one(x, "other", 3.0)
+
+
+def test_inputs_of_nests_by_their_names(tmp_path: Path) -> None:
+    given = {"a": array(), "b": array() * 2}
+    for names in (None, ["first", "second"]):
+        program = vx.Program(lambda d: d["a"] - d["b"], (given,), inputs=names)
+        for one in (program, again(program, tmp_path)):
+            by_name = dict(zip((each.name for each in one.inputs), given.values(), strict=True))
+            assert told(one(**by_name)) == told(one(given)) == told(given["a"] - given["b"])
+
+
+def test_numbers_that_are_returned_may_be_others(tmp_path: Path) -> None:
+    program = vx.Program(lambda x, n: {"out": x * n, "n": n}, (array(), 3))
+    for one in (program, again(program, tmp_path)):
+        for number in (4, -7):
+            found = one(array(), number)
+            assert found["n"] == number
+            assert told(found["out"]) == told(array() * number)

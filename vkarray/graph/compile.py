@@ -137,7 +137,7 @@ class Compiled:
             return self.function(*args, **kwargs)
         if found.program.checked and checks.are_waiting(device) and faults.tells_at_once(device):
             checks.run(device)
-        return _filled(found.form, results)
+        return _filled(found.form, results, scalars)
 
     @property
     def plain(self) -> Callable[..., Any]:
@@ -341,8 +341,7 @@ class Compiled:
 
         def result(value: Any) -> Any:
             if isinstance(value, Token):
-                noticed.decide.add(value.place)
-                return value.plain
+                return nest.Passed(value.place) if value.place < len(call.scalars) else value.decided()
             if type(value) is not VkArray:
                 return value
             place = places.setdefault(id(value), len(results))
@@ -448,11 +447,14 @@ def _itself(value: complex, *_: Any) -> complex:
     return value
 
 
-def _filled(form: Any, results: Sequence[VkArray]) -> Any:
-    """The nest with its arrays. What else can be changed, such as an array of NumPy's, each call has a copy of."""
+def _filled(form: Any, results: Sequence[VkArray], scalars: Sequence[Any]) -> Any:
+    """The nest with its arrays, and with numbers that were given. What else can be changed, such as an array of NumPy's, each call
+    has a copy of."""
     if type(form) is nest.Place:
         return results[form]
-    again = nest.mapped(form, lambda part: _filled(part, results))
+    if type(form) is nest.Passed:
+        return scalars[form]
+    again = nest.mapped(form, lambda part: _filled(part, results, scalars))
     return copy.copy(form) if again is form and type(form).__hash__ is None else again
 
 

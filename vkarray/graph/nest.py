@@ -44,6 +44,10 @@ class Place(int):
     """Which of the results of a program stands here in a nest."""
 
 
+class Passed(int):
+    """Which of the numbers among the arguments stands here in what a program returns."""
+
+
 ARRAYS.add(Place)
 
 
@@ -352,18 +356,18 @@ def rebuilt(value: Any, leaf: Callable[[Any], Any], copies: list[tuple[Any, dict
     """
     if type(value) in LEAVES or isinstance(value, Token):
         return leaf(value)
-    again = _with_keys(mapped(value, lambda part: rebuilt(part, leaf, copies)), leaf)
+    again = _with_keys(mapped(value, lambda part: rebuilt(part, leaf, copies)))
     if copies is not None and not isinstance(again, tuple) and (parts := parts_of(again)) is not None:
         copies.append((again, dict(parts)))
     return again
 
 
-def _with_keys(value: Any, leaf: Callable[[Any], Any]) -> Any:
-    """A nest in whose keys and sets are other numbers, where tokens stand for these."""
+def _with_keys(value: Any) -> Any:
+    """A nest in whose keys and sets are numbers, where tokens stand for these. Their values decide."""
 
     def other(key: Any) -> Any:
         if isinstance(key, Token):
-            return leaf(key)
+            return key.decided()
         if type(key) not in (tuple, frozenset):
             return key
         parts = [*map(other, key)]

@@ -12,6 +12,7 @@ from typing import Any
 from .. import _vk, configuration
 from ..core.array import VkArray, default_dtype
 from ..core.dtypes import DType, as_dtype, int32, int64
+from ..errors import counted
 from ..graph import nest
 from ..graph.compile import Bound, Compiled
 from ..graph.dimensions import Dim, Dynamic
@@ -97,8 +98,12 @@ class Program:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function returns for these arguments, in the same nest.
 
-        Raises TypeError and ValueError for arguments of other types, shapes and lengths than the inputs have.
+        They come as the function takes them, where those that are neither arrays nor numbers may be left out, or by the names of
+        the inputs. Raises TypeError and ValueError for arguments of other types, shapes and lengths than the inputs have.
         """
+        names = [one.name for one in self.inputs]
+        if kwargs and not args and kwargs.keys() == set(names):
+            return self.with_inputs([kwargs[name] for name in names])
         leaves: list[Any] = []
         self._collect(self._arguments, self._by_place(args, kwargs), leaves, "its arguments")
         return self.with_inputs(leaves)
@@ -109,16 +114,21 @@ class Program:
         given, others = list(args), dict(kwargs)
         for form in placed[len(args) :]:
             first = next((one for one in leaves(form) if type(one) is Slot), None)
-            name = "" if first is None else self.inputs[first.place].name.partition("[")[0]
+            if first is None:
+                given.append(form)  # what it was made for
+                continue
+            name = self.inputs[first.place].name.partition("[")[0]
             if name not in others or name in named:
                 break
             given.append(others.pop(name))
         if len(given) != len(placed) or others.keys() != named.keys():
             got = ", ".join([*[type(one).__name__ for one in args], *[f"{name}=" for name in kwargs]]) or "nothing"
+            others_too = any(not any(type(one) is Slot for one in leaves(form)) for form in placed)
+            fixed = " What is neither an array nor a number may be left out." if others_too else ""
             by_name = f" ({', '.join(named)} by name)" if named else ""
             raise TypeError(
-                f"{self.name}: got {got}; expected {len(placed) + len(named)} arguments{by_name}, which hold "
-                f"{len(self.inputs)} inputs: {', '.join(map(str, self.inputs)) or 'none'}."
+                f"{self.name}: got {got}; expected {counted(len(placed) + len(named), 'argument')}{by_name}, which hold "
+                f"{counted(len(self.inputs), 'input')}: {', '.join(map(str, self.inputs)) or 'none'}.{fixed}"
             )
         return tuple(given), others
 
