@@ -408,8 +408,6 @@ def test_numbers_that_are_returned_decide_nothing():
         assert (found["lr"], found["more"]) == (number, [(number,), None])
         assert str(found["lr"]) == str(number)
         assert np.array_equal(np.asarray(found["w"]), np.asarray(step({"w": x, "lr": number})["w"]))
-            lambda given: given["w"], (step({"w": x, "lr": number}),)
-        )
     assert len(compiled.explain().programs) == 1
     keyed = vx.compile(lambda x, n: ({n: x}, {n}, n + 1, x * n))
     for number in (2, 3):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 import vkarray as vx
 
 from ....nn import indexing, pointwise
-from ..table import OPERANDS, RESULT, row
+from ..table import OPERANDS, RESULT, ROWS, Row, row
 
 # Functions of one, two or three arrays, by the names that vkarray has for them.
 _NAMES = {
@@ -321,3 +323,11 @@ def _of_parts(call: Any, a: Any, b: Any = None) -> Any:
     elif b is None:
         a, b = a[..., 0], a[..., 1]
     return call.cast(a) + call.cast(b) * 1j
+
+
+def _significands(call: Any, x: Any) -> Any:
+    return tuple(vx.frexp(x))
+
+
+if hasattr(torch.ops.prims, "frexp"):  # what `aten.frexp` is decomposed to
+    ROWS[torch.ops.prims.frexp.default] = Row(_significands, "", None)

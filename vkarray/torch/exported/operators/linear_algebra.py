@@ -48,6 +48,16 @@ def _solve_triangle(
     return _solve(call, a, b, left)[0]
 
 
+@row("triangular_solve")
+def _solve_triangle_with(
+    call: Any, b: Any, a: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Any:
+    given = a
+    if transpose:
+        a, upper = vx.conj(vx.swapaxes(a, -1, -2)), not upper
+    return _solve_triangle(call, a, b, upper, unitriangular=unitriangular), vx.copy(given)
+
+
 @row("cholesky_solve")
 def _solve_by_factor(call: Any, b: Any, factor: Any, upper: bool = False) -> Any:
     lower = vx.conj(vx.swapaxes(vx.triu(factor), -1, -2)) if upper else vx.tril(factor)
@@ -73,6 +83,16 @@ def _reflected(call: Any, v: Any, tau: Any) -> Any:
     scales = vx.expand_dims(1 / vx.where(is_used, tau, vx.ones_like(tau)), axis=-1)
     inverse = vx.triu(adjoint @ v, k=1) + scales * vx.eye(count, dtype=call.dtype)
     return identity - v @ vx.linalg.solve(inverse, adjoint[..., :columns])
+
+
+@row("ormqr")
+def _times_reflected(call: Any, v: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
+    """The whole product of reflections, or its adjoint, times a matrix, from the left or the right."""
+    rows, columns = v.shape[-2:]
+    more = vx.zeros((*v.shape[:-1], max(rows - columns, 0)), dtype=v.dtype)
+    product = _reflected(call, vx.concat((v, more), axis=-1)[..., :rows], tau)
+    product = vx.conj(vx.swapaxes(product, -1, -2)) if transpose else product
+    return product @ other if left else other @ product
 
 
 # Terms of the exponential's series, the norms of matrices of which they leave out less than a rounding error, and how often it is

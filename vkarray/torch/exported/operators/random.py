@@ -112,23 +112,23 @@ for _name, _function in (("normal", _normal), ("uniform", _between)):
 
 
 @row("poisson")
-def _poisson(call: Any, rates: Any, **options: Any) -> Any:
+def _poisson(call: Any, rates: Any, *_: Any, **options: Any) -> Any:
     return vx.random.poisson(_wide(rates))
 
 
 @row("binomial")
-def _binomial(call: Any, counts: Any, shares: Any, **options: Any) -> Any:
+def _binomial(call: Any, counts: Any, shares: Any, *_: Any, **options: Any) -> Any:
     return vx.random.binomial(vx.astype(counts, vx.int32), _wide(shares))
 
 
 @row("_standard_gamma")
-def _gamma(call: Any, shapes: Any, **options: Any) -> Any:
+def _gamma(call: Any, shapes: Any, *_: Any, **options: Any) -> Any:
     shapes = _wide(shapes)
     return vx.random.standard_gamma(shapes, dtype=shapes.dtype)
 
 
 @row("_sample_dirichlet")
-def _dirichlet(call: Any, shapes: Any, **options: Any) -> Any:
+def _dirichlet(call: Any, shapes: Any, *_: Any, **options: Any) -> Any:
     found = _gamma(call, shapes)
     return found / vx.sum(found, axis=-1, keepdims=True)
 
