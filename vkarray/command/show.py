@@ -7,6 +7,7 @@ import collections
 import sys
 from pathlib import Path
 
+from ..errors import counted
 from ..programs import description, picture
 from ..programs.container import Container
 from ..programs.names import names
@@ -41,16 +42,18 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"{what.name}, by vkarray {what.vkarray}: {file.nbytes} bytes")
     for title, lines in (
         ("inputs", list(map(str, what.inputs))),
-        ("outputs", list(map(str, what.outputs))),
+        ("outputs", list(map(str, program.outputs))),
         ("dimensions", [bounds(one) for one in dims_of(what.inputs)]),
     ):
         if lines:
             print(f"{title}:", *lines, sep="\n   ")
-    print(f"weights: {len(what.constants)} arrays, {len(file.parts['weights'])} bytes")
+    nbytes = program.weights.nbytes if program.weights else 0
+    print(f"weights: {counted(len(what.constants), 'array')}, {counted(nbytes, 'byte')}")
     shaders = what.shaders
-    print(f"shaders: {len(shaders['modules'])} modules, {len(file.parts['shaders'])} bytes")
+    print(f"shaders: {counted(len(shaders['modules']), 'module')}, {counted(len(file.parts['shaders']), 'byte')}")
     for name, places in shaders["targets"].items():
-        print(f"   {name}: {len(places)} modules, {sum(shaders['modules'][one][1] for one in places)} bytes")
+        size = sum(shaders["modules"][one][1] for one in places)
+        print(f"   {name}: {counted(len(places), 'module')}, {counted(size, 'byte')}")
     called = [names().get(id(one.function), "?") for one in what.entries]
     print(f"calls: {len(called)}")
     if arguments.calls:
@@ -60,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         for name, count in collections.Counter(called).most_common():
             print(f"   {count:>5} {name}")
     print(f"requires: arrays of {', '.join(description.types(what))}")
-    print(f"on {program.device.name}:")
+    lengths = ", ".join(f"{one.name} of {max(one.min, 1)}" for one in dims_of(program.inputs))
+    print(f"on {program.device.name}{f', for {lengths}' if lengths else ''}:")
     print(program.explain())
     return 0

@@ -16,6 +16,7 @@ import numpy as np
 
 import vkarray as vx
 
+from ..errors import counted
 from . import examples
 
 _WIDTH, _LINE = 30, 72  # characters of the bar, and of the line that it is on
@@ -38,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     if names is None:
         return 2
     call = _example if arguments.functions else _ordinary
-    print(f"Preparing {len(names)} functions on {device.name}.")
+    print(f"Preparing {counted(len(names), 'function')} on {device.name}.")
     before, started, failures = _pipelines(), time.perf_counter(), []
     with vx.config(device=device.uuid):
         for done, name in enumerate(names):
@@ -48,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
             except Exception as error:  # what one function lacks, others may not
                 failures.append(f"vkarray warm: {name}: {type(error).__name__}: {error}")
     _show(len(names), len(names), "done")
-    print(f"{_pipelines() - before} kernels in {time.perf_counter() - started:.1f} s.")
+    print(f"{counted(_pipelines() - before, 'kernel')} in {time.perf_counter() - started:.1f} s.")
     print(*failures, sep="\n", end="\n" if failures else "", file=sys.stderr)
     return int(bool(failures))
 

@@ -98,6 +98,12 @@ class Compiled:
     def __deepcopy__(self, memo: Any) -> Compiled:
         return self
 
+    def __getattr__(self, name: str) -> Any:  # of what neither it nor its function has
+        remedy = (
+            f" A file is of a program: vkarray.Program({self.__name__}, args).save(path)." if name == "save" else ""
+        )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}.{remedy}", name=name, obj=self)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function returns for these arguments. Raises what the function raises, and TraceError."""
         if watches and (observing := watch.observer()) is not None:
