@@ -71,10 +71,24 @@ def current() -> Watch | None:
     return None if watch is not None and watch.traces and _is_struck(watch) else watch
 
 
+def is_of_handler(error: BaseException) -> bool:
+    """Whether a signal handler has raised an error, such as one that limits the time of a call."""
+    handlers, traceback = _handlers(), error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code in handlers:
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+def _handlers() -> set[CodeType | None]:
+    return {_code(signal.getsignal(number)) for number in signal.valid_signals()}
+
+
 def _is_struck(watch: Watch) -> bool:
     """Whether a signal handler or a finalizer runs in the middle of what is traced."""
     if watch.handlers is None:
-        watch.handlers = {_code(signal.getsignal(number)) for number in signal.valid_signals()}
+        watch.handlers = _handlers()
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code not in _begins:
         code = frame.f_code

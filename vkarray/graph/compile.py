@@ -196,8 +196,9 @@ class Compiled:
         noticed = Noticed()
         try:
             return self.traced(call, noticed, stand_in, way), noticed
-        except Exception:
-            if not call.scalars:
+        except Exception as error:
+            # What no function has raised, such as a handler of signals while kernels are made, goes on.
+            if not call.scalars or (way.calls and not isinstance(error, (Raised, TraceError))):
                 raise
         # Perhaps of code that takes nothing but Python's own numbers.
         noticed = Noticed()
@@ -223,7 +224,9 @@ class Compiled:
             except Mismatch as mismatch:
                 reason = str(mismatch)
                 continue
-            except Exception:  # which the function raises in its own words
+            except Exception as error:  # which the function raises in its own words
+                if watch.is_of_handler(error):
+                    raise
                 continue
             noticed.decide |= tape.decide
             made.tape, made.sizes = tape, sizes
@@ -239,6 +242,8 @@ class Compiled:
             except (
                 Exception
             ) as error:  # of the function, which raises it again, or of code that takes nothing but arrays
+                if watch.is_of_handler(error):
+                    raise
                 reason = f"no tape can hold it: {type(error).__name__}: {error}"
             else:
                 way.tape.decide_by(noticed.decide, call.scalars)
@@ -301,7 +306,7 @@ class Compiled:
             watches[thread] = trace
             found = way.results(trace, given, numbers, given_args, given_kwargs)
         except Exception as error:
-            if way.calls and not isinstance(error, TraceError):
+            if way.calls and not isinstance(error, TraceError) and not watch.is_of_handler(error):
                 raise Raised from error
             raise
         finally:

@@ -15,6 +15,9 @@ from ..kernels.scalars import Scalar
 from .trace import Memory, Node, Value, same_place
 
 MOST = 512  # what the operations of a region cost, at most
+# Nodes among which regions are made. What must come before and after a region is known within them alone: the time that this takes
+# grows with the square of their number.
+WINDOW = 512
 
 
 class Read(NamedTuple):
@@ -45,11 +48,12 @@ class Region:
         "reads",
         "rows",
         "shape",
+        "window",
         "written",
     )
 
-    def __init__(self, number: int, node: Node, known: Dependencies) -> None:
-        self.nodes = [number]
+    def __init__(self, number: int, node: Node, known: Dependencies, window: range) -> None:
+        self.nodes, self.window = [number], window
         self.members = 1 << number
         self.before = self.after = 0
         self.shape = None if node.result is None else node.result._shape
@@ -139,16 +143,10 @@ class Dependencies:
 
 def regions(nodes: Sequence[Node], known: Dependencies) -> list[Region]:
     """The region of each node."""
-    made = [Region(number, node, known) for number, node in enumerate(nodes)]
-    of = list(made)
-    for number, region in enumerate(made):
-        direct = known.direct[number]
-        region.before = direct
-        for earlier in bits(direct):
-            region.before |= made[earlier].before
-    for number in range(len(nodes) - 1, -1, -1):
-        for earlier in bits(known.direct[number]):
-            made[earlier].after |= made[number].after | 1 << number
+    of: list[Region] = []
+    for window in _windows(nodes):
+        of += [Region(number, nodes[number], known, window) for number in window]
+        _order(of, window, known)
     for number, node in enumerate(nodes):
         if node.result is None:
             continue
@@ -165,9 +163,33 @@ def regions(nodes: Sequence[Node], known: Dependencies) -> list[Region]:
     return of
 
 
+def _windows(nodes: Sequence[Node]) -> Iterator[range]:
+    """Nodes in their order, in parts that end after work that is not elementwise, where there is any in their second halves."""
+    begin = 0
+    while begin < len(nodes):
+        end = min(begin + WINDOW, len(nodes))
+        if end < len(nodes):
+            others = (number for number in range(end - 1, end - WINDOW // 2, -1) if nodes[number].operation is None)
+            end = next(others, end - 1) + 1
+        yield range(begin, end)
+        begin = end
+
+
+def _order(of: Sequence[Region], window: range, known: Dependencies) -> None:
+    """Tell the regions of a window, of one node each, what must come before and after them."""
+    inside = (1 << window.stop) - (1 << window.start)
+    for number in window:
+        direct = of[number].before = known.direct[number] & inside
+        for earlier in bits(direct):
+            of[number].before |= of[earlier].before
+    for number in reversed(window):
+        for earlier in bits(known.direct[number] & inside):
+            of[earlier].after |= of[number].after | 1 << number
+
+
 def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> None:
     """Make one region of two where that is allowed."""
-    if one is other or one.shape is None or one.shape != other.shape:
+    if one is other or one.window != other.window or one.shape is None or one.shape != other.shape:
         return
     members = one.members | other.members
     if (one.after & other.before | other.after & one.before) & ~members:
@@ -197,7 +219,7 @@ def merge(one: Region, other: Region, of: list[Region]) -> None:
     one.after = (one.after | other.after) & ~members
     for number in other.nodes:
         of[number] = one
-    for region in dict.fromkeys(of):
+    for region in dict.fromkeys(of[one.window.start : one.window.stop]):
         if region is not one:
             if region.members & one.before:
                 region.after |= one.after | members

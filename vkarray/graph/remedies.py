@@ -14,7 +14,15 @@ _CHOOSE = (
     "Choose by values with vkarray.where, which computes both, or return the array and decide outside of the function"
 )
 _RETURN = "Return the array, and read it outside of the function"
-_NUMBER = "Return the array and read it outside of the function, or give the number as an argument"
+_NUMBER = (
+    "Return the array and read it outside of the function, or give the number as an argument. Of Python's own numbers, functions "
+    "of math give such, as math.ceil"
+)
+_ROW = (
+    "x[i] is a view of x, and of which part is not known: write vkarray.take(x, i, axis=0) for a copy, or range for an arange that "
+    "a loop goes through"
+)
+_BINS = "Give the range of the bins, which is else that of the values, or end the function before this line and go on in another one"
 _SHAPE = (
     "Shapes cannot depend on values: write vkarray.where(mask, x, 0) for x[mask], and integers for a mask that is known, or end "
     "the function before this line and go on in another one"
@@ -40,9 +48,11 @@ _OF_CALLS: dict[str, str] = {
          "setxor1d", "trim_zeros"), _SHAPE,
     ),
     "bincount": _COUNT,
-    **dict.fromkeys(("svd", "svdvals", "eig", "eigvals", "pinv", "lstsq", "matrix_rank", "histogram"), _DIVIDE),
+    **dict.fromkeys(("svd", "svdvals", "eig", "eigvals", "pinv", "lstsq", "matrix_rank"), _DIVIDE),
+    **dict.fromkeys(("histogram", "histogram_bin_edges", "histogram2d", "histogramdd"), _BINS),
     **dict.fromkeys(("allclose", "array_equal", "array_equiv"), _COMPARE),
 }  # fmt: skip
+_INDEX = "_known_index"  # what reads an array of 0 dimensions in a key
 _OF_REASONS: dict[str, str] = {
     "it changes the state of random numbers": "Seed outside of the function, or make a generator in it with a seed",
     "it takes a seed from the system": "Make the generator outside of the function, or give it a seed",
@@ -79,4 +89,6 @@ def remedy(reason: str) -> str:
     known = [name for name in _called() if name in _OF_CALLS]
     if not known:
         return _DIVIDE
+    if _INDEX in _called():
+        return _ROW
     return _OF_CALLS["__index__" if "__index__" in known else known[-1]]  # x[: y[0]] is no mask

@@ -44,7 +44,7 @@ def _neighbours(known: Dependencies) -> Iterable[tuple[int, int]]:
 
 def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> bool:
     """Make one region of two where that is a row program. Returns whether it did."""
-    if one is other:
+    if one is other or one.window != other.window:
         return False
     geometry = _geometry(one, known) or _geometry(other, known)
     if geometry is None or (one.rows is None and other.rows is None and _is_alone(one, other, geometry, known)):

@@ -53,7 +53,7 @@ def _read(number: int, known: Dependencies) -> set[int]:
 
 def _join(one: Region, other: Region, of: list[Region], known: Dependencies) -> None:
     members = one.members | other.members
-    if len(one.nodes) + len(other.nodes) > SUMS[-1]:
+    if one.window != other.window or len(one.nodes) + len(other.nodes) > SUMS[-1]:
         return
     if (one.after & other.before | other.after & one.before) & ~members:
         return

@@ -19,7 +19,7 @@ from ..kernels.gather import IndexArray, IndexRule, gather
 from ..kernels.gather import variants as gather_variants
 from ..kernels.launch import Operation
 from ..kernels.overriding import own_array
-from ..kernels.planned import kept, planned, recorded, recorder, watches
+from ..kernels.planned import kept, planned, recorded, recorder, tracer, watches
 from ..kernels.scalars import Scalar
 from ..kernels.scatter import scatter
 from ..shaders.source import Shader
@@ -81,11 +81,17 @@ def _entry(item: Any, x: VkArray, function: str) -> Any:
             f"{function}: the index array is on the device {item._device}, the array on {x._device}. "
             f"Move one with x.to_device(device)."
         )
-    if item._shape == ():
-        return _truth(bool(item), x) if dtype is dtypes.bool_ else int(item)
+    if item._shape == () and dtype is dtypes.bool_:
+        return _truth(bool(item), x)
+    if item._shape == () and not (watches and tracer() is not None):
+        return _known_index(item)
     if dtype is dtypes.bool_:
         return Advanced(item, item.ndim)
     return Advanced(item, 1, limits, distinct)
+
+
+def _known_index(item: VkArray) -> int:
+    return int(item)
 
 
 def _known(item: Any) -> tuple[tuple[int, int] | None, bool]:
@@ -261,11 +267,20 @@ def _selected(x: VkArray, *key: Any, rule: IndexRule = GETITEM) -> VkArray:
         selection = select(entries, x._shape, x._strides, "getitem")
         view = x._view(selection.shape, selection.strides, selection.offset)
         return view if view._shape or _has_ellipsis(key) else launch.copy(view)
+    _check_view(entries)
     entries = _fitted_masks(entries, x._shape, "getitem")
     if _single_mask(entries) is not None and len(entries) == 1:
         return compact.compress(x, entries[0].array)
     selection, shape, indices = _indices(entries, x, "getitem")
     return gather(rule, *_walk(x, selection, shape), indices)
+
+
+def _check_view(entries: Sequence[Any]) -> None:
+    """Raise TraceError for a view whose place is not known; elements, and what other arrays of indices select, are copies."""
+    arrays = [entry.array for entry in entries if type(entry) is Advanced]
+    is_element = len(arrays) + sum(type(entry) is int for entry in entries) == len(entries)
+    if not is_element and all(array._shape == () for array in arrays):
+        _known_index(arrays[0])
 
 
 def _walk(x: VkArray, selection: Selection, shape: Shape) -> tuple[VkArray, Shape, layout.Strides]:

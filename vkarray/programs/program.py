@@ -353,14 +353,11 @@ def _named(what: str, given: Sequence[str] | None, own: Sequence[str]) -> Sequen
     """The names of inputs or outputs. Raises ValueError for too many, too few, or two that are alike."""
     if given is None:
         return own
-    if (
-        isinstance(given, str)
-        or len(given) != len(own)
-        or len(set(given)) != len(given)
-        or not all(isinstance(one, str) for one in given)
-    ):
+    is_list = not isinstance(given, str) and all(isinstance(one, str) for one in given)
+    if not is_list or len(given) != len(own) or len(set(given)) != len(given):
+        shown = repr(given if isinstance(given, str) else list(given))
         raise ValueError(
-            f"Program: {what} names {given if isinstance(given, str) else list(given)!r:.80}; expected {len(own)} different names, for {', '.join(own)}."
+            f"Program: {what} names {shown:.80}; expected {len(own)} different names, for {', '.join(own)}."
         )
     return given
 
