@@ -463,3 +463,17 @@ def test_variants_hold_what_a_run_asks_for(device, monkeypatch, kernels):
     own = {"registers": {"fft/registers", "fft/half"}, "shared": {"fft/shared"}}[kernels]
     assert {variant.template for variant in ours} == {"fft/table"} | own
     assert ours <= known <= set(catalogue.standard_variants())
+
+
+@pytest.mark.parametrize("length", [2, 4, 6, 10, 16, 30, 64, 100, 1000, 4096, 6000, 65536])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_ends_of_half_spectra_are_real_as_numpys(dtype, length):
+    """With the same signs of zeros, which angles tell."""
+    if dtype not in vx.__array_namespace_info__().dtypes():
+        pytest.skip("this device has no float64")
+    values = np.random.default_rng(length).standard_normal((2, length)).astype(dtype)
+    for name in ("rfft", "ihfft"):
+        found = np.asarray(getattr(vx.fft, name)(vx.asarray(values)))[:, [0, -1]].imag
+        expected = getattr(np.fft, name)(values)[:, [0, -1]].imag
+        assert found.tolist() == expected.tolist() == [[0, 0], [0, 0]]
+        assert np.signbit(found).tolist() == np.signbit(expected).tolist()

@@ -44,6 +44,7 @@ void main() {
     COMPLEX near = arguments.a.data[a_offset], far = k == 0u ? near : arguments.a.data[a_offset + mirror * arguments.a_step];
     COMPLEX first, last;
     vx_unfold(near, far, arguments.roots.data[k], first, last);
+    if (k == 0u) first.y = last.y = REAL(0);  // real, whatever the signs of zeros
     arguments.r.data[r_offset] = arguments.conjugate != 0u ? vx_conjugate(first) : first;
     arguments.r.data[r_offset + mirror * arguments.r_step] = arguments.conjugate != 0u ? vx_conjugate(last) : last;
 }

@@ -201,6 +201,7 @@ void store(Line line, uint j, COMPLEX z) {
 void store_half(Line line, uint k, COMPLEX near, COMPLEX far, COMPLEX root) {
     COMPLEX both[2];
     vx_unfold(near, far, root, both[0], both[1]);
+    if (k == 0u) both[0].y = both[1].y = REAL(0);  // real, whatever the signs of zeros
     EACH(end, 0, 2) {
         COMPLEX z = both[end];
         if ((FACTORS & SCALED) != 0u) z = vx_scaled(z, arguments.scale);

@@ -22,7 +22,10 @@ _ROW = (
     "x[i] is a view of x, and of which part is not known: write vkarray.take(x, i, axis=0) for a copy, or range for an arange that "
     "a loop goes through"
 )
-_BINS = "Give the range of the bins, which is else that of the values, or end the function before this line and go on in another one"
+_BINS = (
+    "Give the range of the bins, which is else that of the values, or end the function before this line and go on in another "
+    "one"
+)
 _SHAPE = (
     "Shapes cannot depend on values: write vkarray.where(mask, x, 0) for x[mask], and integers for a mask that is known, or end "
     "the function before this line and go on in another one"
