@@ -16,7 +16,7 @@ from . import checks, table, types
 from .table import Row
 from .types import Description
 
-_OLDEST = 6
+_OLDEST, _NEWEST = 6, 28  # versions of `ai.onnx`
 
 
 @dataclass
@@ -95,12 +95,12 @@ def read(source: Any) -> tuple[onnx.ModelProto, str]:
 
 
 def versions_of(model: onnx.ModelProto) -> dict[str, int]:
-    """The version of each domain of operators. Raises ValueError for one that is too old."""
+    """The version of each domain of operators. Raises ValueError for one that is too old or too new."""
     versions = {"" if one.domain == "ai.onnx" else one.domain: one.version for one in model.opset_import}
-    if versions.get("", _OLDEST) < _OLDEST:
+    if not _OLDEST <= versions.get("", _OLDEST) <= _NEWEST:
         raise ValueError(
-            f"onnx.load: the model is of version {versions['']} of ONNX's operators, and those from {_OLDEST} on are read. "
-            f"Convert it by onnx.version_converter.convert_version."
+            f"onnx.load: the model is of version {versions['']} of ONNX's operators, and those from {_OLDEST} to {_NEWEST} are "
+            f"read. Convert it by onnx.version_converter.convert_version."
         )
     return versions
 
