@@ -146,6 +146,39 @@ def test_handlers_compile_while_a_program_is_made() -> None:
     assert seen == [[2.0] * 9]
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="this system has no signals of users")
+@pytest.mark.parametrize("options", [{}, {"dynamic": {"x": {0: vx.Dim("n", max=64)}}}], ids=["fixed", "dynamic"])
+@pytest.mark.parametrize("given", [(), (3,)], ids=["arrays", "numbers"])
+def test_errors_of_handlers_end_a_trace(options: dict[str, object], given: tuple[int, ...]) -> None:
+    """Such as one that limits the time of a call: the function is not run once more without it."""
+
+    class Late(Exception):
+        pass
+
+    def handler(*_: object) -> None:
+        raise Late
+
+    calls = []
+
+    def function(x, *numbers):
+        calls.append("called")
+        y = x * 2
+        if len(calls) == 1:
+            os.kill(os.getpid(), signal.SIGUSR1)
+            sum(range(1000))  # where it strikes at the latest
+        return y + sum(numbers)
+
+    compiled, x = vx.compile(function, **options), vx.asarray(HOST[:9])
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        with pytest.raises(Late):
+            compiled(x, *given)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert calls == ["called"]
+    assert np.array_equal(np.asarray(compiled(x, *given)), HOST[:9] * 2 + sum(given))
+
+
 class Cycle:
     """What the garbage collector alone finds, with a finalizer that computes."""
 
