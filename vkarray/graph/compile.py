@@ -197,8 +197,9 @@ class Compiled:
         try:
             return self.traced(call, noticed, stand_in, way), noticed
         except Exception as error:
-            # What no function has raised, such as a handler of signals while kernels are made, goes on.
-            if not call.scalars or (way.calls and not isinstance(error, (Raised, TraceError))):
+            # What the function has not raised, such as a fault while kernels are made, is not tried again.
+            is_other = way.calls and not isinstance(error, (Raised, TraceError))
+            if not call.scalars or is_other or watch.is_of_handler(error):
                 raise
         # Perhaps of code that takes nothing but Python's own numbers.
         noticed = Noticed()
