@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import struct
 import threading
@@ -143,7 +142,7 @@ class Compiled:
             return self.function(*args, **kwargs)
         if found.program.checked and checks.are_waiting(device) and faults.tells_at_once(device):
             checks.run(device)
-        return _filled(found.form, results, scalars)
+        return nest.filled(found.form, results, scalars)
 
     @property
     def plain(self) -> Callable[..., Any]:
@@ -457,17 +456,6 @@ def _by_tape(traced: Iterable[Traced]) -> list[list[Traced]]:
 
 def _itself(value: complex, *_: Any) -> complex:
     return value
-
-
-def _filled(form: Any, results: Sequence[VkArray], scalars: Sequence[Any]) -> Any:
-    """The nest with its arrays, and with numbers that were given. What else can be changed, such as an array of NumPy's, each call
-    has a copy of."""
-    if type(form) is nest.Place:
-        return results[form]
-    if type(form) is nest.Passed:
-        return scalars[form]
-    again = nest.mapped(form, lambda part: _filled(part, results, scalars))
-    return copy.copy(form) if again is form and type(form).__hash__ is None else again
 
 
 @overload

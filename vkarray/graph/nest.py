@@ -382,3 +382,14 @@ def _with_keys(value: Any) -> Any:
         for key, one in items:
             value[key] = one
     return value
+
+
+def filled(form: Any, results: Sequence[VkArray], scalars: Sequence[Any]) -> Any:
+    """The nest with its arrays, and with numbers that were given. What else can be changed, such as an array of NumPy's, each call
+    has a copy of."""
+    if type(form) is Place:
+        return results[form]
+    if type(form) is Passed:
+        return scalars[form]
+    again = mapped(form, lambda part: filled(part, results, scalars))
+    return copy.copy(form) if again is form and type(form).__hash__ is None else again
