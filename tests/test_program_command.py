@@ -50,7 +50,7 @@ def test_devices_are_named(path: str, device: str, capsys: pytest.CaptureFixture
     assert main(["run", path, f"--device={device}", "--input=1x4xf32=0", "--input=1"]) == 0
     assert capsys.readouterr().out.startswith("scores: 1x3xf32=[0.0 0.0 0.0]\n")
     assert main(["show", path, f"--device={device}"]) == 0
-    assert f"on {own.name}:" in capsys.readouterr().out
+    assert f"on {own.name}, for batch of 1:" in capsys.readouterr().out
 
 
 def test_files_are_read_written_and_appended_to(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,8 +148,12 @@ def test_traces_and_results_are_written_to_several_files(
         assert f"--profile={trace}: this is the file that is read" in capsys.readouterr().err
         assert Path(trace).read_bytes() == kept
     result = tmp_path / "y.npy"
-    for options in ([f"--output=@{result}", f"--profile={result}"], [f"--output=@{result}"] * 2):
-        assert main(["run", path, *inputs, *options]) == 2
+    two = tmp_path / "two.vkp"
+    vx.Program(lambda x: (x + 1, x * 2), (vx.ones((1, 4)),)).save(two)
+    for program, given, options in (
+        (path, inputs, [f"--output=@{result}", f"--profile={result}"]), (two, inputs[:1], [f"--output=@{result}"] * 2),
+    ):  # fmt: skip
+        assert main(["run", str(program), *given, *options]) == 2
         assert "this file is written already" in capsys.readouterr().err
         assert not result.exists()
     assert Path(path).read_bytes() == before
@@ -198,7 +202,7 @@ def test_an_array_comes_through_a_pipe(path: str) -> None:
 def test_show_tells_what_is_in_a_file(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", path]) == 0
     printed = capsys.readouterr().out
-    for told in ("classify, by vkarray", "x: (batch, 4) float32", "batch from 1 to 8", "weights: 1 arrays", "array.__matmul__",
+    for told in ("classify, by vkarray", "x: (batch, 4) float32", "batch from 1 to 8", "weights: 1 array, ", "array.__matmul__",
                  "any: ", "dispatches;"):  # fmt: skip
         assert told in printed
     assert main(["show", path, "--calls"]) == 0

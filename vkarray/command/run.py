@@ -74,12 +74,12 @@ def run(arguments: argparse.Namespace) -> int:
             written.append(("--profile", arguments.profile))
             for path in (arguments.program, *(text[1:] for text in arguments.input if text.startswith("@"))):
                 opening.keep("--profile", arguments.profile, path)
-        opening.once(written)
         if len(arguments.output) > len(program.outputs):
             raise ValueError(
                 f"{len(arguments.output)} times --output; expected at most {len(program.outputs)}, for "
                 f"{', '.join(map(str, program.outputs))}."
             )
+        opening.once(written)
         with profiled.profiled(arguments.profile):
             results = program.with_inputs(given)
             made = [value for _, value in leaves_of(results) if isinstance(value, vx.VkArray)]
