@@ -125,7 +125,7 @@ NUMBERS: dict[str, tuple[Callable[[VkArray, Any], Any], tuple[Any, ...], int]] =
     "math": (lambda x, n: x * n + math.sqrt(n), (2.0, 3.0), 2), "float": (lambda x, n: x * n + 2.5 * n, (2, 3), 2),
     "NumPy": (lambda x, n: x * n + float(np.exp(n)), (2.0, 3.0), 2), "text": (lambda x, n: (x * n, f"{n}"), (2.0, 3.0), 2),
     "index": (lambda x, n: x * n + [5, 6, 7][n], (1, 2), 2), "array": (lambda x, n: x * n + vx.asarray(n), (2.0, 3.0), 2),
-    "returned": (lambda x, n: (x * n, n), (2.0, 3.0), 2),
+    "returned": (lambda x, n: (x * n, n), (2.0, 3.0), 1),
     "in a list": (lambda x, n: x * n + vx.asarray([n, n + 1, 2, 3, 4, 5, 6]), (2, 3), 2),
     "bounds beyond the type": (lambda x, n: (vx.clip(vx.astype(x, vx.uint8), -n, n), vx.astype(x, vx.int8) < n), (3, 1000), 2),
     "clip": (lambda x, n: vx.clip(x, -n, n), (2.0, 3.0), 2), "full": (lambda x, n: x * vx.full((5, 7), n), (2.0, 3.0), 1),

@@ -93,7 +93,7 @@ def test_types_that_a_profile_lacks_are_refused_with_what_to_use(posing):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: vx.zeros(3, dtype="float64"), lambda: vx.zeros(3, dtype=int), lambda: vx.asarray(np.arange(3)),
+        lambda: vx.zeros(3, dtype="float64"), lambda: vx.zeros(3, dtype="int64"), lambda: vx.asarray(np.arange(3)),
         lambda: vx.ones(3).astype(vx.complex128),
     ],
 )  # fmt: skip

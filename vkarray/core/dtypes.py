@@ -208,7 +208,9 @@ def category_names(category: str) -> str:
 
 def default_floating() -> DType:
     """The type of Python floats, and of what integers lead to: float32, or float64 where that is chosen."""
-    return DTYPES[configuration.default_float()]
+    if configuration.default_floats:
+        return DTYPES[configuration.default_float()]
+    return DTYPES[(configuration.active or configuration.current()).default_float]  # asked at every call: a frame less
 
 
 # NumPy's other names, its codes, and Python's types; the types that depend on the default floating type have their names.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -57,6 +56,7 @@ class Program:
     """
 
     weights: Weights | None = None  # of its file
+    _told = False  # whether the types of `outputs` are those of its device
 
     def __init__(
         self, function: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, *,
@@ -219,16 +219,19 @@ class Program:
         for number, stream in enumerate(dict.fromkeys(one.bit_generator for one in drawn)):
             stream.state = Philox(seed if seed is None or not number else (seed, number)).state
 
-    @functools.cached_property
+    @property
     def outputs(self) -> tuple[Output, ...]:
         """Of each result the name, type and shape. A file may be of a device whose default integer is another one."""
-        default = default_dtype("int", self.device)
-        if all(one.dtype is default or one.dtype not in (int32, int64) for one in self._outputs):
-            return self._outputs
-        lengths = self._lengths()
-        found = self._player.returned([given(one, lengths) for one in self.inputs])
-        types = [value.dtype for _, value in leaves_of(found) if type(value) is VkArray]
-        return tuple(one._replace(dtype=dtype) for one, dtype in zip(self._outputs, types, strict=True))
+        if not self._told:
+            default = default_dtype("int", self.device)
+            if any(one.dtype is not default and one.dtype in (int32, int64) for one in self._outputs):
+                lengths = self._lengths()
+                found = self._player.returned([given(one, lengths) for one in self.inputs])
+                types = [value.dtype for _, value in leaves_of(found) if type(value) is VkArray]
+                pairs = zip(self._outputs, types, strict=True)
+                self._outputs = tuple(one._replace(dtype=dtype) for one, dtype in pairs)
+            self._told = True
+        return self._outputs
 
     @property
     def calls(self) -> Sequence[Entry]:

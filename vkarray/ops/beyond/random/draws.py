@@ -121,7 +121,7 @@ class Draws:
             wanted = self._dtype(function, dtype)
             target = self._target(function, shape_of(function, size_of(size, out), []), wanted, out)
             return put(self._filled(kernels.standard_variant(row, wanted), target, wanted.bits // 32), out)
-        default = configuration.default_float()
+        default = None if type(dtype) is DType else configuration.default_float()
         key = (row, size, dtype, default) if dtype is None or type(dtype) is DType else ()
         found = self._known.get(key)
         if found is None:
