@@ -163,8 +163,8 @@ WRONG_CALLS: dict[str, Callable[[Any, Any], tuple[tuple[Any, ...], dict[str, Any
     r"VkArray, dict, float, float": lambda x, w: ((x, w, 3.0, 1.0), {}),
     r"VkArray, w=, shift=": lambda x, w: ((x,), {"w": w, "shift": 1.0}),
     r"VkArray, dict, float, shift=, other=": lambda x, w: ((x, w, 3.0), {"shift": 1.0, "other": 1.0}),
-    r"VkArray, dict, float, x=, shift=": lambda x, w: ((x, w, 3.0), {"x": x, "shift": 1.0}),
-    r"dict, x=, factor=, shift=": lambda x, w: ((w,), {"x": x, "factor": 3.0, "shift": 1.0}),
+    r"VkArray, dict, float, x=, shift=, an argument twice": lambda x, w: ((x, w, 3.0), {"x": x, "shift": 1.0}),
+    r"dict, x=, factor=, shift=, an argument twice": lambda x, w: ((w,), {"x": x, "factor": 3.0, "shift": 1.0}),
     r"nothing": lambda x, w: ((), {}),
 }
 
@@ -354,3 +354,53 @@ def test_numbers_that_are_returned_may_be_others(tmp_path: Path) -> None:
             found = one(array(), number)
             assert found["n"] == number
             assert told(found["out"]) == told(array() * number)
+
+
+def chosen(x: vx.VkArray, reverse: bool = False, axis: int = 0, *, times: float = 1.0) -> vx.VkArray:
+    return (vx.flip(x, axis=axis) if reverse else x) * times
+
+
+WAYS_TO_CALL: dict[str, Callable[[vx.Program, vx.VkArray], vx.VkArray]] = {
+    "by place": lambda program, x: program(x, True, 1, times=3.0),
+    "by name": lambda program, x: program(x=x, reverse=True, axis=1, times=3.0),
+    "some by place": lambda program, x: program(x, True, axis=1, times=3.0),
+    "without what is fixed": lambda program, x: program(x, times=3.0),
+    "without a number that decides": lambda program, x: program(x, reverse=True, times=3.0),
+    "inputs alone": lambda program, x: program(times=3.0, x=x),
+}
+WAYS_TO_MAKE: dict[str, Callable[[vx.VkArray], vx.Program]] = {
+    "by place": lambda x: vx.Program(chosen, (x, True, 1), {"times": 2.0}),
+    "by name": lambda x: vx.Program(chosen, (), {"times": 2.0, "axis": 1, "reverse": True, "x": x}),
+    "with names of inputs": lambda x: vx.Program(
+        chosen, (x,), {"reverse": True, "axis": 1, "times": 2.0}, inputs=["picture", "side", "gain"]
+    ),
+}
+
+
+@pytest.mark.parametrize("made", WAYS_TO_MAKE)
+@pytest.mark.parametrize("call", WAYS_TO_CALL)
+def test_arguments_come_as_the_function_takes_them(made: str, call: str, tmp_path: Path) -> None:
+    x = array()
+    program = WAYS_TO_MAKE[made](x)
+    for one in (program, again(program, tmp_path)):
+        assert told(WAYS_TO_CALL[call](one, x)) == told(chosen(x, True, 1, times=3.0))
+
+
+REFUSED_CALLS: dict[str, tuple[Callable[[vx.Program, vx.VkArray], vx.VkArray], type[Exception], str]] = {
+    "twice": (lambda program, x: program(x, x=x, times=3.0), TypeError, "an argument twice; expected 4 arguments"),
+    "unknown": (lambda program, x: program(x, times=3.0, other=1), TypeError, "got VkArray, times=, other=; expected"),
+    "too many": (lambda program, x: program(x, True, 1, 3.0), TypeError, r"expected 4 arguments \(times by name\)"),
+    "missing": (lambda program, x: program(x), TypeError, "reverse, axis may be left out"),
+    "another truth": (lambda program, x: program(x, False, times=3.0), ValueError, "expected True among"),
+    "another number": (lambda program, x: program(x, axis=0, times=3.0), ValueError, "made for 1"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED_CALLS)
+def test_arguments_that_the_function_does_not_take_are_told(name: str, tmp_path: Path) -> None:
+    call, error, match = REFUSED_CALLS[name]
+    x = array()
+    program = WAYS_TO_MAKE["by place"](x)
+    for one in (program, again(program, tmp_path)):
+        with pytest.raises(error, match=match):
+            call(one, x)

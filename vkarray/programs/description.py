@@ -48,6 +48,7 @@ class Description(NamedTuple):
     inputs: tuple[Input, ...]
     outputs: tuple[Output, ...]
     arguments: Any
+    parameters: tuple[str | None, ...]  # the names of those that come by place
     form: Any
     entries: Sequence[Entry]
     constants: tuple[Kept, ...]
@@ -88,6 +89,7 @@ def written(what: Description, encoder: Encoder) -> dict[str, Any]:
             {"name": one.name, "dtype": one.dtype.name, "shape": _lengths(one.shape, dims)} for one in what.outputs
         ],
         "arguments": _of_nest("arguments", what.arguments, encoder),
+        "parameters": [*what.parameters],
         "results": _of_nest("results", what.form, encoder),
         "constants": [_constant(one) for one in encoder.constants],
         "calls": calls,
@@ -157,8 +159,8 @@ def of_file(file: Container) -> Description:
 def read(table: Any) -> Description:
     """What JSON says. Raises Wrong for all that `written` does not write."""
     fields = _fields(
-        table, "name", "vkarray", "default_float", "dimensions", "inputs", "outputs", "arguments", "results", "constants",
-        "calls", "shaders",
+        table, "name", "vkarray", "default_float", "dimensions", "inputs", "outputs", "arguments", "parameters",
+        "results", "constants", "calls", "shaders",
     )  # fmt: skip
     if fields["default_float"] not in ("float32", "float64"):
         raise Wrong(f"default_float is {fields['default_float']!r:.40}")
@@ -186,7 +188,7 @@ def read(table: Any) -> Description:
         entries.append(entry)
     return Description(
         _text(fields["name"]), _text(fields["vkarray"]), fields["default_float"], inputs, outputs,
-        _arguments(Decoder(len(inputs), 0, kinds)(fields["arguments"]), len(inputs)),
+        _arguments(Decoder(len(inputs), 0, kinds)(fields["arguments"]), len(inputs)), _parameters(fields["parameters"]),
         Decoder(values, numbers, kinds)(fields["results"]), entries, constants, fields["shaders"],
     )  # fmt: skip
 
@@ -309,6 +311,14 @@ def _arguments(nest: Any, count: int) -> Any:
     if found != list(range(count)):
         raise Wrong("its arguments are damaged: its inputs stand at other places")
     return nest
+
+
+def _parameters(names: Any) -> tuple[str | None, ...]:
+    found = tuple(None if one is None else _text(one) for one in _list(names, "parameters"))
+    own = [one for one in found if one is not None]
+    if len(set(own)) != len(own):
+        raise Wrong("two parameters have one name")
+    return found
 
 
 def _slots(nest: Any) -> Any:

@@ -10,8 +10,7 @@ from typing import Any
 
 from .. import _vk, configuration
 from ..core.array import VkArray, default_dtype
-from ..core.dtypes import DType, as_dtype, int32, int64
-from ..errors import counted
+from ..core.dtypes import int32, int64
 from ..graph import nest
 from ..graph.compile import Bound, Compiled
 from ..graph.dimensions import Dim, Dynamic
@@ -22,8 +21,9 @@ from ..graph.tape import Entry, Tape, leaves
 from ..ops.beyond.random import Draws, Philox, RandomState
 from ..shaders.source import bring
 from . import container, description, tensors
+from .binding import Binding, parameters_of
 from .description import Description
-from .encoding import Constant, Encoder, OwnDevice, OwnGenerator, is_numpys_type
+from .encoding import Constant, Encoder, OwnDevice, OwnGenerator
 from .fitting import varying
 from .names import version
 from .signature import (
@@ -92,45 +92,18 @@ class Program:
             one._replace(value=decided.get(number)) if one.shape is None else one for number, one in enumerate(taken)
         )
         places = iter(range(len(leaves)))
-        self._arguments = nest.rebuilt((args, kwargs), lambda value: Slot(next(places)))
+        arguments = nest.rebuilt((args, kwargs), lambda value: Slot(next(places)))
+        self.binding = Binding(self.name, self.inputs, arguments, parameters_of(function))
         self._outputs = _outputs(self._player, self.inputs, leaves, self._sizes, outputs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What the function returns for these arguments, in the same nest.
 
-        They come as the function takes them, where those that are neither arrays nor numbers may be left out, or by the names of
-        the inputs. Raises TypeError and ValueError for arguments of other types, shapes and lengths than the inputs have.
+        They come as the function takes them, by place or by name, or by the names of the inputs. Those for which alone the program
+        was made, such as texts and numbers that decide a shape, may be left out. Raises TypeError and ValueError for arguments of
+        other types, shapes and lengths than the inputs have.
         """
-        names = [one.name for one in self.inputs]
-        if kwargs and not args and kwargs.keys() == set(names):
-            return self.with_inputs([kwargs[name] for name in names])
-        leaves: list[Any] = []
-        self._collect(self._arguments, self._by_place(args, kwargs), leaves, "its arguments")
-        return self.with_inputs(leaves)
-
-    def _by_place(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Arguments as the nest has them, some of which may come by name. Raises TypeError for missing and unknown ones."""
-        placed, named = self._arguments
-        given, others = list(args), dict(kwargs)
-        for form in placed[len(args) :]:
-            first = next((one for one in leaves(form) if type(one) is Slot), None)
-            if first is None:
-                given.append(form)  # what it was made for
-                continue
-            name = self.inputs[first.place].name.partition("[")[0]
-            if name not in others or name in named:
-                break
-            given.append(others.pop(name))
-        if len(given) != len(placed) or others.keys() != named.keys():
-            got = ", ".join([*[type(one).__name__ for one in args], *[f"{name}=" for name in kwargs]]) or "nothing"
-            others_too = any(not any(type(one) is Slot for one in leaves(form)) for form in placed)
-            fixed = " What is neither an array nor a number may be left out." if others_too else ""
-            by_name = f" ({', '.join(named)} by name)" if named else ""
-            raise TypeError(
-                f"{self.name}: got {got}; expected {counted(len(placed) + len(named), 'argument')}{by_name}, which hold "
-                f"{counted(len(self.inputs), 'input')}: {', '.join(map(str, self.inputs)) or 'none'}.{fixed}"
-            )
-        return tuple(given), others
+        return self.with_inputs(self.binding.inputs_of(args, kwargs))
 
     def with_inputs(self, leaves: Sequence[Any]) -> Any:
         """The same for arrays and numbers in the order of `inputs`, without the nest that they come in."""
@@ -155,7 +128,8 @@ class Program:
 
         player, other = self._player, copy.copy(self)
         other._player = Player(player.tape.mapped(copied), self.device, self.default_float, player.most)
-        other._arguments, other.weights = copied(self._arguments), None
+        other.binding = self.binding._replace(arguments=copied(self.binding.arguments))
+        other.weights = None
         return other
 
     def __reduce__(self) -> Any:
@@ -275,8 +249,8 @@ class Program:
         encoder, tape = Encoder(), self._player.tape
         shaders = collect(tape, self.inputs, self._sizes, self.device, self.default_float, targets)
         what = Description(
-            self.name, version(), self.default_float, self.inputs, self.outputs, self._arguments, tape.form, tape.entries, (),
-            shaders.listed(),
+            self.name, version(), self.default_float, self.inputs, self.outputs, self.binding.arguments, self.binding.parameters,
+            tape.form, tape.entries, (), shaders.listed(),
         )  # fmt: skip
         try:
             listed = description.written(what, encoder)
@@ -309,31 +283,12 @@ class Program:
         key = file.checksum, self.device
         weights = _loaded.setdefault(key, Weights(what, kept, self.device))
         drawing: dict[int, RandomState] = {}
-        self._arguments = _bound(what.arguments, weights, drawing)
+        arguments = _bound(what.arguments, weights, drawing)
+        self.binding = Binding(self.name, self.inputs, arguments, what.parameters)
         self._player = Player(_tape(what, weights, drawing), self.device, what.default_float, most)
         self._player.own = lambda: _tape(what, Weights(what, kept, self.device), drawing)
         self.weights = weights  # which is shared as long as a program has it
         return self
-
-    def _collect(self, form: Any, value: Any, leaves: list[Any], path: str) -> None:
-        """The arrays and numbers of arguments, which are a nest like that of the inputs."""
-        if type(form) is Slot:
-            leaves.append(value)
-            return
-        parts = nest.parts_of(form)
-        if parts is None:
-            if not _alike(form, value):
-                raise ValueError(
-                    f"{self.name}: expected {form!r:.40} among {path}, for which it was made, got {value!r:.40}."
-                )
-            return
-        others = nest.parts_of(value)
-        if others is None or [nest.exact(name) for name, _ in parts] != [nest.exact(name) for name, _ in others]:
-            expected = f"{len(self.inputs)} inputs: {', '.join(map(str, self.inputs))}"
-            raise TypeError(f"{self.name}: {path} are {_shown(value)}. Expected {_shown(form)}, which hold {expected}.")
-        for (name, part), (_, other) in zip(parts, others, strict=True):
-            below = path if path == "its arguments" else f"{path}[{name!r}]"
-            self._collect(part, other, leaves, below)
 
 
 def load_program(
@@ -455,25 +410,3 @@ def _tape(what: Description, weights: Weights, drawing: dict[int, RandomState]) 
     tape.form = bound(what.form)
     tape.decide_by((), ())
     return tape
-
-
-def _alike(form: Any, value: Any) -> bool:
-    """Whether an argument is the one that a program was made for. -0.0 is not 0.0, and NaN is NaN."""
-    if isinstance(form, DType) and is_numpys_type(value):
-        value = as_dtype(value, "Program")
-    if type(value) is not type(form):
-        return False
-    keys: tuple[list[Any], list[Any]] = ([], [])
-    for one, key in zip((form, value), keys, strict=True):
-        nest.note(one, key, [], [])
-    return keys[0] == keys[1]
-
-
-def _shown(value: Any) -> str:
-    """What a nest is made of, at its top."""
-    parts = nest.parts_of(value)
-    if parts is None:
-        return type(value).__name__
-    if isinstance(value, dict):
-        return f"a dictionary of {', '.join(map(repr, value)) or 'nothing'}"
-    return f"{len(parts)} in a {type(value).__name__}"

@@ -92,8 +92,8 @@ class ProgramInParts:
 
         Raises TypeError and ValueError for arguments of other types, shapes and lengths than the inputs have.
         """
-        given, inputs = self._shell._by_place(args, kwargs), list[Any]()
-        self._shell._collect(self._shell._arguments, given, inputs, "its arguments")
+        given = self._shell.binding.nest(args, kwargs)
+        inputs = self._shell.binding.inputs_in(given)
         checked(self.name, self.inputs, inputs, self.device)
         leaves = nests.unpacked(self._export.spec, given)  # with what is no input: texts, truth values, None
         self._export.lengths.check(leaves)
