@@ -21,6 +21,17 @@ _BY_REASON = {
     "devices do not tell of floating-point errors": "geterrcall seterrcall",
     "x.item() gives the number that an array of one element holds": "asscalar",
     "elements pass through no buffer that has a size": "getbufsize setbufsize",
+    "x.__array_namespace__() is the library of an array": "get_array_module",
+    "vkarray.__array_namespace_info__().devices() lists devices, device= chooses one, x.device is an array's": "Device cuda device "
+    "device_count devices",
+    "x.device.synchronize() waits for a device": "synchronize",
+    "x.to_device(device) moves an array": "device_put to_device",
+    "x.device.memory_statistics() tells of memory": "get_default_memory_pool get_default_pinned_memory_pool",
+    "vkarray.kernel takes GLSL in place of CUDA": "RawKernel RawModule",
+    "PyTorch finds gradients, on its device vulkan": "autograd backward grad jacfwd jacrev no_grad value_and_grad",
+    "functions broadcast: give arrays one axis more, or take vkarray.vectorize": "vmap",
+    "vkarray.maximum(x, 0)": "relu",
+    "SciPy's functions take arrays of vkarray with SCIPY_ARRAY_API=1: scipy.special": "logsumexp softmax special",
 }
 # Other names of what vkarray has.
 _NAMES = {
@@ -30,6 +41,10 @@ _NAMES = {
     "from_numpy": "asarray", "fuse": "compile", "in1d": "isin", "infty": "inf", "int0": "intp", "jit": "compile", "msort": "sort",
     "product": "prod", "round_": "round", "singlecomplex": "complex64", "sometrue": "any", "tensor": "asarray",
     "show_runtime": "show_config", "trapz": "trapezoid", "uint0": "uintp",
+    # PyTorch's
+    "Tensor": "ndarray", "bmm": "matmul", "chunk": "array_split", "clamp": "clip", "clone": "copy", "div": "divide",
+    "gather": "take_along_axis", "index_select": "take", "manual_seed": "random.seed", "masked_fill": "where", "mm": "matmul",
+    "mul": "multiply", "numel": "size", "permute": "permute_dims", "sub": "subtract", "unsqueeze": "expand_dims",
 }  # fmt: skip
 # Names that are in a module below, and asked for in the namespace.
 _BELOW = {
