@@ -311,6 +311,28 @@ def test_steps_of_optimizers(name: str) -> None:
     assert "one kernel" in dynamo.explain()
 
 
+@pytest.mark.parametrize("foreach", [False, True])
+@pytest.mark.parametrize("name", ["Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "ASGD"])
+def test_steps_of_groups_with_a_schedule(name: str, foreach: bool) -> None:
+    """The steps are those of the CPU, and are counted: for each group, whose options differ, at rates that change."""
+    found = []
+    for device, compiles in (("cpu", False), ("vulkan", True)):
+        torch._dynamo.reset()
+        weights = [torch.nn.Parameter(torch.ones(2, device=device)) for _ in range(2)]
+        groups = [{"params": weights[:1]}, {"params": weights[1:], "weight_decay": 0.25}]
+        optimizer = getattr(torch.optim, name)(groups, lr=0.1, foreach=foreach)
+        schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)
+        step = torch.compile(optimizer.step, backend="vulkan") if compiles else optimizer.step
+        for number in range(3):
+            for one in weights:
+                one.grad = torch.full((2,), number + 1.0, device=device)
+            step()
+            schedule.step()
+        assert [float(optimizer.state[one]["step"]) for one in weights] == [3.0, 3.0]
+        found.append([one.detach().cpu() for one in weights])
+    torch.testing.assert_close(found[1], found[0], rtol=1e-4, atol=1e-5)
+
+
 def test_checkpoints_draw_the_same_numbers() -> None:
     model, compiled = MODELS["dropout"][0]().to("vulkan"), []
     x = torch.randn(2, 5, 8).to("vulkan")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-import vkarray.torch  # noqa: F401 - makes the device
+from vkarray.torch.tensors import storage
 
 SUBTRACTIONS: dict[str, Callable[[Tensor, Tensor], Any]] = {
     "x - mask": lambda x, mask: x - mask,
@@ -58,3 +59,40 @@ def test_losses_of_no_elements_have_gradients(name, reduction):
         assert x.grad is not None
         assert x.grad.shape == x.shape
         assert reduction != "mean" or loss.isnan()
+
+
+OVERLAPPING: dict[str, Callable[[Tensor], Tensor]] = {
+    "expanded": lambda x: x[:1].expand(3, 4), "unfolded": lambda x: x.reshape(-1).unfold(0, 4, 1)
+}  # fmt: skip
+SETTING: dict[str, Callable[[Tensor], Tensor]] = {"fill_": lambda x: x.fill_(2.0), "zero_": Tensor.zero_}
+
+
+@pytest.mark.parametrize("view", OVERLAPPING)
+@pytest.mark.parametrize("name", SETTING)
+def test_elements_that_share_memory_are_set_to_one_value(view, name):
+    found = []
+    for device in ("cpu", "vulkan"):
+        x = torch.arange(12.0, device=device).reshape(3, 4)
+        found.append((SETTING[name](OVERLAPPING[view](x)).cpu(), x.cpu()))
+    torch.testing.assert_close(found[1], found[0], rtol=0, atol=0)
+    x = OVERLAPPING[view](torch.ones(3, 4, device="vulkan"))
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        x.add_(1.0)
+
+
+def test_one_value_is_flipped():
+    for axes in ((0,), (-1,), ()):
+        assert torch.flip(torch.tensor(2.0, device="vulkan"), axes).item() == 2.0
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        torch.flip(torch.tensor(2.0, device="vulkan"), (1,))
+
+
+def test_ctrl_c_keeps_no_memory():
+    """What forgets the memory of tensors is not written in Python, where an exception can come before its first line."""
+    x = torch.ones(3, device="vulkan")
+    for one in (x, x[1:], x.to(torch.float16)):
+        _, reference, _ = storage._allocations[one.untyped_storage().data_ptr()]
+        assert not isinstance(reference.__callback__, types.FunctionType | types.MethodType)
+    address = x.untyped_storage().data_ptr()
+    del x, one, reference
+    assert address not in storage._allocations

@@ -206,3 +206,57 @@ def test_strides_along_one_element_keep_a_list_together():
     ]
     assert _commands(torch._foreach_add_, *lists) <= 2
     assert lists[0][1].tolist() == [[[3.0 * one for one in range(6)]]]
+
+
+# Operators on lists that write into tensors, which autograd has to know of. Others of the kind are PyTorch's own formulas.
+WRITING = sorted(
+    f"{name}.{overload}"
+    for name in dir(torch.ops.aten)
+    if name.startswith("_foreach_") and name.endswith("_")
+    for overload in getattr(torch.ops.aten, name).overloads()
+    if overload != "out"
+)
+
+
+def _arguments_of(operator: torch._ops.OpOverload, lists: list[list[torch.Tensor]]) -> list[object]:
+    """Arguments for an operator on lists: tensors that are given, and ones for numbers."""
+    given, own = [], iter(lists)
+    for one in operator._schema.arguments:
+        kind = str(one.type)
+        if one.has_default_value() or one.kwarg_only:
+            break
+        if kind == "List[Tensor]":
+            given.append(next(own))
+        elif kind.startswith("List["):
+            given.append([1.0] * len(lists[0]))
+        else:
+            given.append(torch.ones((), device=lists[0][0].device) if kind == "Tensor" else 1.0)
+    return given
+
+
+@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize("given", ["dense", "strided"])
+def test_autograd_knows_what_lists_are_written_to(name: str, given: str) -> None:
+    packet, overload = name.split(".")
+    operator = getattr(getattr(torch.ops.aten, packet), overload)
+    shape = (2, 6) if given == "dense" else (4, 6)
+    lists = [
+        [torch.rand(shape, device="vulkan")[:2, :: 1 if given == "dense" else 2] for _ in range(2)] for _ in range(4)
+    ]
+    arguments = _arguments_of(operator, lists)
+    if any(str(one.type) == "Tensor" for one in operator._schema.arguments[2:]):  # of numbers, on the CPU
+        arguments[-1] = torch.ones(2)
+    before = [one._version for one in lists[0]]
+    operator(*arguments)
+    assert all(one._version > version for one, version in zip(lists[0], before, strict=True))
+
+
+def test_steps_between_two_losses_are_noticed() -> None:
+    for options in ({}, {"foreach": True}, {"foreach": False}):
+        weight = torch.ones(3, device="vulkan", requires_grad=True)
+        optimizer = torch.optim.SGD([weight], lr=0.5, **options)
+        first, second = weight.sum(), weight.square().sum()
+        first.backward()
+        optimizer.step()
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            second.backward()

@@ -262,6 +262,7 @@ def _is_there() -> bool:
 _ROWS: dict[str, Callable[[Any], None]] = {
     "torch._dynamo.backends.registry": dynamo.register,
     "torch._dynamo.trace_rules": dynamo.leave_out,
+    "torch._dynamo.variables.optimizer": dynamo.count_steps_on_device,
     "torch._inductor.compile_fx": dynamo.refuse_other,
     "torch._prims.rng_prims": seeds.restore_in_graphs,
     "safetensors": _safetensors,

@@ -31,8 +31,7 @@ def fill(array: VkArray, value: Any) -> VkArray:
     return launch.elementwise(launch.copy_operation(dtype), (scalar,), array)
 
 
-def _fill_number(tensor: Tensor, value: Any) -> Tensor:
-    table.check_target(tensor)
+def _fill_number(tensor: Tensor, value: Any) -> Tensor:  # elements may share memory: they all get one value
     limits.check_number(value, FROM_TORCH[tensor.dtype])
     fill(array_of(tensor), value if tensor.is_complex() or tensor.dtype is torch.bool else value.real)
     return tensor

@@ -484,4 +484,4 @@ for _kind in ("Tensor", "Scalar"):
     direct(f"searchsorted.{_kind}_out", table.with_out(_search))
     direct(f"bucketize.{_kind}", _bucketize)
 direct("bucketize.Tensor_out", table.with_out(_bucketize))
-native("flip", lambda x, dims: flip(x, axis=tuple(dims)) if dims else launch.copy(x))
+native("flip", lambda x, dims: flip(x, axis=tuple(dims)) if dims and x.ndim else launch.copy(x))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.autograd.graph import increment_version
 
 from ..._vk import Buffer
 from ..._vk.watch import tracer
@@ -150,6 +151,7 @@ class _OnLists:
             return
         _, lines = found
         run(self.step, nn.OF_LISTS[self.step], [lines[0], *lines], numbers=numbers)
+        increment_version(lists[0])  # which PyTorch leaves to kernels of lists
 
 
 def _given(value: Any = 1) -> Any:
@@ -199,6 +201,7 @@ def _copy(targets: Tensors, sources: Tensors, non_blocking: bool = False) -> Non
     found = _lines((targets, sources))
     if found is not None:
         run("copy", nn.OF_LISTS["copy"], found[1])
+        increment_version(targets)
     else:
         for target, source in zip(targets, sources, strict=True):
             target.copy_(source)
@@ -208,6 +211,7 @@ def _zero(targets: Tensors) -> None:
     found = _lines((targets,))
     if found is not None:
         run("fill", nn.OF_LISTS["fill"], found[1])
+        increment_version(targets)
     else:
         for target in targets:
             target.zero_()

@@ -69,6 +69,28 @@ def leave_out(rules: Any) -> None:
     rules.add(__name__.partition(".")[0])
 
 
+def count_steps_on_device(optimizer: Any) -> None:
+    """Let `torch._dynamo.variables.optimizer` take optimizers of this device as those of CUDA: their graphs count steps on it.
+
+    Else a step begins on the host, and when another group of parameters is met, a copy on the device takes its place, which the
+    graph does not change.
+    """
+    kind = optimizer.OptimizerVariable
+    original = kind._set_capturable
+
+    @functools.wraps(original)
+    def set_capturable(self: Any, tx: Any) -> None:
+        for group in self.value.param_groups:
+            parameters = group.get("params", [])
+            if "capturable" in group and all(
+                one.device.type == "vulkan" and one not in self.value.state for one in parameters
+            ):
+                group["capturable"] = True
+        original(self, tx)
+
+    kind._set_capturable = set_capturable
+
+
 def refuse_other(inductor: Any) -> None:
     """Let the compiler that `torch.compile` takes by default say what to take instead: it has no code for this device."""
     original = inductor.compile_fx

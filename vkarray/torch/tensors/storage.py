@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Sequence
+from operator import methodcaller
 from typing import NamedTuple
 
 import torch
@@ -52,16 +53,20 @@ class _FromTorch(dict[torch.dtype, DType]):
 FROM_TORCH = _FromTorch((theirs, ours) for ours, theirs in TO_TORCH.items())
 
 
-class _Storage(weakref.ref):
-    """A weak reference to a storage, which knows its address (that of PyTorch, of all devices)."""
-
-    __slots__ = ("address",)
-    address: int
-
-
 # By the address that PyTorch knows: the buffer, the storage over it, and the bytes that an element takes where those are more
 # than on the host, else 0.
-_allocations: dict[int, tuple[_vk.Buffer, _Storage, int]] = {}
+_allocations: dict[int, tuple[_vk.Buffer, weakref.ref[torch.UntypedStorage], int]] = {}
+
+
+class _Storage(weakref.ref["torch.UntypedStorage"]):
+    """A weak reference to a storage. When that dies, its memory is forgotten.
+
+    Nothing of it is written in Python, whose functions do not begin where Ctrl-C strikes: the memory would never be free again.
+    """
+
+    __slots__ = ()
+    pop = _allocations.pop
+
 
 _make_storage = torch._C._construct_storage_from_data_pointer
 _set = torch.ops.aten.set_.source_Storage_storage_offset.redispatch
@@ -72,10 +77,6 @@ def widened(on: _vk.Device) -> dict[DType, int]:
     """The bytes of an element for the types that take more on a device than on the host."""
     sizes = {dtype: storage_itemsize(dtype, on) for dtype in dtypes.DTYPES.values()}
     return {dtype: size for dtype, size in sizes.items() if size != dtype.itemsize}
-
-
-def _forget(storage: _Storage) -> None:
-    _allocations.pop(storage.address, None)
 
 
 def _storage(buffer: _vk.Buffer, nbytes: int, stored: int = 0) -> torch.UntypedStorage:
@@ -89,9 +90,7 @@ def _storage(buffer: _vk.Buffer, nbytes: int, stored: int = 0) -> torch.UntypedS
 
 def _remember(storage: torch.UntypedStorage, buffer: _vk.Buffer, address: int, stored: int) -> None:
     """Note that a storage lies over a whole buffer, until it dies."""
-    reference = _Storage(storage, _forget)
-    reference.address = address
-    _allocations[address] = (buffer, reference, stored)
+    _allocations[address] = (buffer, _Storage(storage, methodcaller("pop", address, None)), stored)
 
 
 class Look(NamedTuple):
@@ -136,8 +135,7 @@ def tensor_over(buffer: _vk.Buffer, look: Look) -> torch.Tensor:
     tensor = tensor_at(address, form)
     if not whole:
         return _set(CPU_KERNELS, tensor, _storage(buffer, nbytes, stored), offset, shape, strides)
-    reference = _Storage(tensor.untyped_storage(), _forget)  # as `_remember` does, without a call
-    reference.address = address
+    reference = _Storage(tensor.untyped_storage(), methodcaller("pop", address, None))  # as `_remember`, without a call
     _allocations[address] = (buffer, reference, stored)
     return tensor
 
