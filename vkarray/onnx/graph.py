@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -110,7 +110,7 @@ def inlined(model: onnx.ModelProto) -> onnx.ModelProto:
     versions_of(model)
     try:
         if model.functions:
-            model = inliner.inline_local_functions(model)
+            model = _inlined_own(model)
         for _ in range(4):  # what a body calls may be a function itself
             versions = versions_of(model)
             wanted = sorted(
@@ -132,6 +132,27 @@ def inlined(model: onnx.ModelProto) -> onnx.ModelProto:
             f"onnx.load: the functions of the model cannot be put in place of their calls: {error}"
         ) from error
     return model
+
+
+def _inlined_own(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model with its own functions in place of their calls. Those of other versions of the operators are converted."""
+    model = onnx.ModelProto.FromString(model.SerializeToString())
+    defaults = {(one.domain, one.name, one.overload): one.attribute_proto for one in model.functions}
+
+    def write(nodes: Iterable[onnx.NodeProto]) -> None:
+        """Write the attributes that calls leave out, which ONNX's inliner does not know of."""
+        for node in nodes:
+            there = {one.name for one in node.attribute}
+            given = defaults.get((node.domain, node.op_type, node.overload), ())
+            node.attribute.extend(one for one in given if one.name not in there)
+            for attribute in node.attribute:
+                for inner in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
+                    write(inner.node)
+
+    write(model.graph.node)
+    for function in model.functions:
+        write(function.node)
+    return inliner.inline_local_functions(model, convert_version=True)
 
 
 def _write_defaults(graph: onnx.GraphProto, functions: set[tuple[str, str]], versions: dict[str, int]) -> None:

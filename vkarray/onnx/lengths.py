@@ -95,6 +95,11 @@ class Asked:
 def named(model: str, inputs: Sequence[Description], dynamic: Mapping[str, Any]) -> dict[str, Dim | Derived]:
     """What is given by the names that a model has for lengths. Raises TypeError and ValueError for others."""
     names = list(dict.fromkeys(one for put in inputs for one in put.shape or () if isinstance(one, str)))
+    if not isinstance(dynamic, Mapping):
+        raise TypeError(
+            f"{model}: dynamic is of type {type(dynamic).__name__}; expected a dictionary, such as "
+            f'{{"{names[0] if names else "batch"}": vkarray.Dim("batch", max=64)}}.'
+        )
     for name, dim in dynamic.items():
         if name not in names:
             raise ValueError(

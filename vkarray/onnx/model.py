@@ -97,7 +97,7 @@ class Model:
         self._runner = Runner(self.device, constants, self._precision)
         self._compiled: Any = vx.compile(self._run) if compile and not self._needs.reads else None
 
-    def __call__(self, *arrays: Any, **named: Any) -> Any:
+    def __call__(self, /, *arrays: Any, **named: Any) -> Any:
         """The outputs for arrays, in order or by the names of inputs.
 
         Raises TypeError for inputs that lack or are too many, ValueError for types and shapes that the model does not take.
@@ -110,7 +110,7 @@ class Model:
         found = (self._run if self._compiled is None else self._compiled)(tensors, values)
         return found[0] if len(found) == 1 else found
 
-    def program(self, *arrays: Any, dynamic: Mapping[str, Dim | Derived] | None = None, **named: Any) -> Program:
+    def program(self, /, *arrays: Any, dynamic: Mapping[str, Dim | Derived] | None = None, **named: Any) -> Program:
         """The model for arrays of these types and shapes, as a program that can be saved.
 
         Parameters: the inputs as of a call; dynamic (by the names that the model has for lengths a `vkarray.Dim`, or arithmetic
@@ -245,7 +245,13 @@ class Model:
                 if wrong
                 else f"nothing for {lacking[0]!r}"
             )
-            raise TypeError(f"{self.name}: expected the inputs {', '.join(map(repr, names))}, got {problem}.")
+            held = wrong and wrong[0] in self._graph.constants
+            advice = (
+                f" {wrong[0]!r} has a value in the model: take that out of its initializers to give one."
+                if held
+                else ""
+            )
+            raise TypeError(f"{self.name}: expected the inputs {', '.join(map(repr, names))}, got {problem}.{advice}")
         given.update(named)
         lengths: dict[str, int] = {}
         return {one.name: self._checked(one, given[one.name], lengths) for one in self.inputs}

@@ -113,7 +113,8 @@ def described(value: Any) -> Description:
     dtype = dtype_of(tensor.elem_type, f"{value.name!r}") if tensor.elem_type else None
     if not tensor.HasField("shape"):
         return Description(value.name, dtype, None)
-    shape = tuple(
-        one.dim_value if one.HasField("dim_value") else one.dim_param or None for one in tensor.shape.dim
-    )  # fmt: skip
+    shape = tuple(  # some exporters write -1 for a length that they do not know
+        (one.dim_value if one.dim_value >= 0 else None) if one.HasField("dim_value") else one.dim_param or None
+        for one in tensor.shape.dim
+    )
     return Description(value.name, dtype, shape)

@@ -52,9 +52,8 @@ def _convolve_transposed(
         wanted = list(output_shape or [length * step for length, step in zip(x.shape[2:], steps, strict=True)])[-rank:]
         total = [have + extra - want for have, extra, want in zip(whole, more, wanted, strict=True)]
         few = [max(0, one) // 2 for one in total]
-        pairs = [(one, all_ - one) for one, all_ in zip(few, total, strict=True)]
-        if auto_pad == "SAME_LOWER":
-            pairs = [(all_ - one, one) for one, all_ in zip(few, total, strict=True)]
+        upper = auto_pad == "SAME_UPPER"  # what is odd is cut at the end; what is too few is added there
+        pairs = [(one, of - one) if upper or of < 0 else (of - one, one) for one, of in zip(few, total, strict=True)]
     else:
         pairs = pairs_of(pads, rank) if auto_pad == "NOTSET" else [(0, 0)] * rank
     if min(map(min, pairs)) >= 0 and all(e < max(s, d) for e, s, d in zip(more, steps, apart, strict=True)):

@@ -28,6 +28,19 @@ def _batch_norm(
     call: Call, x: Any, scale: Any, bias: Any, mean: Any, variance: Any, *, epsilon: float = 1e-5, momentum: float = 0.9,
     spatial: int = 1, training_mode: int = 0,
 ) -> Any:  # fmt: skip
+    if x.ndim == 1:  # of one channel
+        found = _batch_norm(
+            call,
+            x[:, None],
+            scale,
+            bias,
+            mean,
+            variance,
+            epsilon=epsilon,
+            momentum=momentum,
+            training_mode=training_mode,
+        )
+        return (found[0][:, 0], *found[1:]) if training_mode else found[:, 0]
     if not training_mode:
         return nn.batch_norm_of_running(x, scale, bias, mean, variance, epsilon)
     axes = (0, *range(2, x.ndim))

@@ -78,6 +78,12 @@ def _average_pool(
     kernel_shape: Any, pads: Any = None, strides: Any = None,
 ) -> Any:  # fmt: skip
     windows = sliding(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
+    near, same = set(windows.dilations) == {1}, symmetric(windows.pads)
+    if near and not ceil_mode:  # no window reaches beyond the padding, whatever the lengths are
+        if count_include_pad or not any(map(any, windows.pads)):
+            return nn.avg_pool(padded(call, x, windows.pads), windows.kernel, stride=windows.strides)
+        if same is not None and all(2 * pad <= taps for pad, taps in zip(same, windows.kernel, strict=True)):
+            return nn.avg_pool(x, windows.kernel, stride=windows.strides, padding=same, count_include_pad=False)
     counts = np.ones((), np.float64)
     for length, (before, after), taps, step, gap, count in zip(
         x.shape[2:], windows.pads, windows.kernel, windows.strides, windows.dilations, windows.output, strict=True
@@ -86,7 +92,7 @@ def _average_pool(
         low, high = (-before, length + after) if count_include_pad else (0, length)
         places = np.arange(count)[:, None] * step - before + np.arange(taps) * gap
         counts = counts[..., None] * ((places >= low) & (places < high)).sum(axis=1)
-    if (counts == counts.flat[0]).all() and set(windows.dilations) == {1}:
+    if (counts == counts.flat[0]).all() and near:
         given = padded(call, x, _whole(windows))
         return nn.avg_pool(given, windows.kernel, stride=windows.strides, divisor_override=int(counts.flat[0]))
     return _summed(call, x, windows) / call.array(counts, x.dtype)

@@ -49,6 +49,8 @@ def _mean(call: Call, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
 
 
 def _log_sum_exp(call: Call, x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    if x.dtype.name.startswith(("int", "uint")):
+        return call.cast(_log_sum_exp(call, call.cast(x, vx.float32), axes, keepdims), x.dtype)
     if 0 in x.shape:
         return call.xp.log(_summed(call, call.xp.exp(x), axes, keepdims))
     largest = call.xp.max(x, axis=axes, keepdims=True)
@@ -70,7 +72,10 @@ _REDUCTIONS: dict[str, tuple[int, _Reduction]] = {
         lambda call, x, axes, keepdims: call.cast(call.xp.sqrt(_summed(call, x * x, axes, keepdims)), x.dtype),
     ),
     "ReduceSumSquare": (18, lambda call, x, axes, keepdims: _summed(call, x * x, axes, keepdims)),
-    "ReduceLogSum": (18, lambda call, x, axes, keepdims: call.xp.log(_summed(call, x, axes, keepdims))),
+    "ReduceLogSum": (
+        18,
+        lambda call, x, axes, keepdims: call.cast(call.xp.log(_summed(call, x, axes, keepdims)), x.dtype),
+    ),
     "ReduceLogSumExp": (18, _log_sum_exp),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,25 +31,26 @@ class How(NamedTuple):
 
 
 def _source(how: How, length: int, scale: float, output: int, roi: tuple[float, float]) -> _Floats:
-    """Where each element of the result lies between those of an axis."""
-    y = np.arange(output, dtype=np.float64)
-    whole = scale * length
+    """Where each element of the result lies between those of an axis: in float32 for what is rounded, as elsewhere."""
+    dtype: Any = np.float32 if how.mode == "nearest" else np.float64
+    y, scale = np.arange(output, dtype=dtype), dtype(scale)
     if how.coordinates == "align_corners":
-        return y * 0 if whole == 1 else y * (length - 1) / (whole - 1)
+        return y * (dtype(length - 1) / dtype(max(output - 1, 1)))
     if how.coordinates == "asymmetric":
         return y / scale
     if how.coordinates == "tf_crop_and_resize":
-        span = roi[1] - roi[0]
-        moved = y * 0 + span * (length - 1) / 2 if whole == 1 else y * span * (length - 1) / (whole - 1)
-        return moved + roi[0] * (length - 1)
+        first, last = (dtype(one * (length - 1)) for one in roi)
+        return y * 0 + (first + last) / 2 if output == 1 else y * ((last - first) / dtype(output - 1)) + first
     if how.coordinates == "tf_half_pixel_for_nn":
-        return (y + 0.5) / scale
-    if how.coordinates == "pytorch_half_pixel" and whole == 1:
-        return y * 0 - 0.5
+        return (y + dtype(0.5)) / scale
+    if how.coordinates == "pytorch_half_pixel" and output == 1:
+        return y * 0
     if how.coordinates not in ("half_pixel", "pytorch_half_pixel", "half_pixel_symmetric"):
         raise NotImplementedError(f"the coordinates {how.coordinates!r} are none that ONNX knows")
-    moved = (y + 0.5) / scale - 0.5
-    return moved + length / 2 * (1 - output / whole) if how.coordinates == "half_pixel_symmetric" else moved
+    moved = (y + dtype(0.5)) / scale - dtype(0.5)
+    if how.coordinates == "half_pixel_symmetric":
+        moved = moved + dtype(length / 2 * (1 - output / (scale * length)))
+    return moved
 
 
 def _nearest(how: How, x: _Floats, length: int) -> _Floats:
@@ -86,20 +88,29 @@ def _matrix(how: How, x: _Floats, length: int, scale: float) -> _Floats:
     return matrix
 
 
+# Roundings to the nearest element for which the library has a kernel, by what says where elements lie.
+_NEAREST = {
+    ("asymmetric", "floor"): "nearest", ("half_pixel", "round_prefer_ceil"): "nearest-exact",
+    ("tf_half_pixel_for_nn", "floor"): "nearest-exact",
+}  # fmt: skip
+
+
 def _by_kernel(
     how: How, x: Any, axes: Sequence[int], scales: Sequence[float], sizes: Sequence[int], given: bool
 ) -> Any:
     """The result where the library has a kernel for it, else None."""
-    exact = all(scale * x.shape[axis] == size for scale, axis, size in zip(scales, axes, sizes, strict=True))
-    corners = how.coordinates == "align_corners" and exact
+    if list(axes) != list(range(2, x.ndim)) or x.ndim not in (3, 4, 5) or not vx.isdtype(x.dtype, "real floating"):
+        return None
+    told = list(scales) if given else None
+    if how.mode == "nearest":
+        method = _NEAREST.get((how.coordinates, how.nearest))
+        return None if method is None else resample.interpolate(x, list(sizes), method, scales=told)
+    corners = how.coordinates == "align_corners"
     halves = how.coordinates == "half_pixel" or (how.coordinates == "pytorch_half_pixel" and min(sizes) > 1)
-    moved = list(axes) == list(range(2, x.ndim))
     plain = how.mode in ("linear", "cubic") and how.a == -0.75 and not how.antialias and not how.exclude_outside
-    if not (moved and plain and (corners or halves) and x.ndim in (3, 4, 5) and vx.isdtype(x.dtype, "real floating")):
+    if not (plain and (corners or halves)) or (how.mode == "cubic" and x.ndim != 4):
         return None
-    if how.mode == "cubic" and x.ndim != 4:
-        return None
-    return resample.interpolate(x, list(sizes), how.mode, align_corners=corners, scales=list(scales) if given else None)
+    return resample.interpolate(x, list(sizes), how.mode, align_corners=corners, scales=told)
 
 
 def _resized(
@@ -139,6 +150,13 @@ def _resized(
     return call.cast(found, x.dtype)
 
 
+def _scaled(length: Any, factor: float) -> Any:
+    """A length of the result. The product is rounded to float32, of which factors are, before it is rounded down."""
+    if (factor * 256).is_integer():  # nothing is rounded, and lengths may vary
+        return length * int(factor) if factor.is_integer() else math.floor(length * factor)
+    return int(np.float32(index(length)) * np.float32(factor))
+
+
 @operator("Resize", since=11, host=(1, 2, 3), half=INSIDE)
 def _resize(
     call: Call, x: Any, roi: Any = None, scales: Any = None, sizes: Any = None, *, antialias: int = 0, axes: Any = None,
@@ -154,8 +172,8 @@ def _resize(
     lengths = [x.shape[axis] for axis in chosen]
     given = scales is not None and scales.size > 0
     if given:
-        factors = scales.astype(np.float64).tolist()
-        wanted = [math.floor(length * factor) for length, factor in zip(lengths, factors, strict=True)]
+        factors = scales.tolist()
+        wanted = [_scaled(length, factor) for length, factor in zip(lengths, factors, strict=True)]
     else:
         wanted = sizes.tolist()
         factors = [size / length for size, length in zip(wanted, lengths, strict=True)]
@@ -179,5 +197,5 @@ def _upsample(call: Call, x: Any, scales: Any, *, mode: str = "nearest") -> Any:
 @operator("Upsample", since=7, half=INSIDE)
 def _upsample_by_attribute(call: Call, x: Any, *, scales: Sequence[float], mode: str = "nearest") -> Any:
     how = How(mode, "asymmetric", "floor")
-    wanted = [math.floor(length * scale) for length, scale in zip(x.shape, scales, strict=True)]
+    wanted = [_scaled(length, scale) for length, scale in zip(x.shape, scales, strict=True)]
     return _resized(call, how, x, range(x.ndim), list(scales), wanted, True, [(0.0, 1.0)] * x.ndim)

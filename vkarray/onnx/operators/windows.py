@@ -47,7 +47,7 @@ def sliding(
         count = (-(-room // step) if ceil_mode else room // step) + 1
         count -= ceil_mode and (count - 1) * step >= length + before  # a window begins before the padding after
         output.append(count)
-        excess.append(max(0, (count - 1) * step - room))
+        excess.append(max(0, (count - 1) * step - room) if ceil_mode else 0)
     return Sliding(list(kernel), steps, apart, pairs, excess, output)
 
 
