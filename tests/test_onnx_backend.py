@@ -56,6 +56,7 @@ def test_list_is_that_of_the_package() -> None:
 
 def test_table_names_cases() -> None:
     names = {name for _, name in CASES} | set(FOLDERS)
-    patterns = [one for patterns in (*cases.REASONS.values(), cases.RANDOM) for one in patterns] + list(cases.ROUNDED)
+    patterns = [one for patterns in (*cases.REASONS.values(), cases.RANDOM) for one in patterns]
+    patterns += [*cases.ROUNDED, *cases.OTHERWISE]
     stale = [one for one in patterns if not any(cases._matches(name, (one,)) for name in names)]
     assert not stale, f"rows that name no case: {stale}"

