@@ -134,30 +134,30 @@ def inlined(model: onnx.ModelProto) -> onnx.ModelProto:
     return model
 
 
+def _everywhere(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+    """Nodes, and those of the graphs in their attributes."""
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            for inner in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
+                yield from _everywhere(inner.node)
+
+
 def _inlined_own(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model with its own functions in place of their calls. Those of other versions of the operators are converted."""
     model = onnx.ModelProto.FromString(model.SerializeToString())
     defaults = {(one.domain, one.name, one.overload): one.attribute_proto for one in model.functions}
-
-    def write(nodes: Iterable[onnx.NodeProto]) -> None:
-        """Write the attributes that calls leave out, which ONNX's inliner does not know of."""
-        for node in nodes:
-            there = {one.name for one in node.attribute}
+    for nodes in (model.graph.node, *(one.node for one in model.functions)):
+        for node in _everywhere(nodes):
+            there = {one.name for one in node.attribute}  # ONNX's inliner does not know of what calls leave out
             given = defaults.get((node.domain, node.op_type, node.overload), ())
             node.attribute.extend(one for one in given if one.name not in there)
-            for attribute in node.attribute:
-                for inner in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
-                    write(inner.node)
-
-    write(model.graph.node)
-    for function in model.functions:
-        write(function.node)
     return inliner.inline_local_functions(model, convert_version=True)
 
 
 def _write_defaults(graph: onnx.GraphProto, functions: set[tuple[str, str]], versions: dict[str, int]) -> None:
     """Write the attributes that calls of functions leave out: bodies refer to them."""
-    for node in graph.node:
+    for node in _everywhere(graph.node):
         domain = "" if node.domain == "ai.onnx" else node.domain
         if (domain, node.op_type) in functions:
             schema = defs.get_schema(node.op_type, versions[domain], domain)
@@ -169,9 +169,6 @@ def _write_defaults(graph: onnx.GraphProto, functions: set[tuple[str, str]], ver
                 for name, one in schema.attributes.items()
                 if name not in there and one.default_value.name
             )
-        for attribute in node.attribute:
-            for inner in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
-                _write_defaults(inner, functions, versions)
 
 
 def _write_types(graph: onnx.GraphProto) -> None:
@@ -187,13 +184,10 @@ def _write_types(graph: onnx.GraphProto) -> None:
 
 
 def _without_row(graph: onnx.GraphProto, versions: dict[str, int]) -> Iterator[tuple[str, str]]:
-    for node in graph.node:
+    for node in _everywhere(graph.node):
         domain = "" if node.domain == "ai.onnx" else node.domain
         if domain in versions and table.find(domain, node.op_type, versions[domain]) is None:
             yield domain, node.op_type
-        for attribute in node.attribute:
-            for inner in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
-                yield from _without_row(inner, versions)
 
 
 class Reader:
@@ -298,16 +292,9 @@ class Reader:
 def _dequantized(graph: onnx.GraphProto) -> set[str]:
     """The initializers that DequantizeLinear takes and nothing else."""
     read: dict[str, set[str]] = {one.name: {"Identity"} for one in graph.output}
-
-    def look(inner: onnx.GraphProto) -> None:
-        for node in inner.node:
-            for name in node.input:
-                read.setdefault(name, set()).add(node.op_type)
-            for attribute in node.attribute:
-                for one in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
-                    look(one)
-
-    look(graph)
+    for node in _everywhere(graph.node):
+        for name in node.input:
+            read.setdefault(name, set()).add(node.op_type)
     return {one.name for one in graph.initializer if read.get(one.name) == {"DequantizeLinear"}}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core.dtypes import DType, as_dtype
 from ..errors import counted
@@ -18,24 +18,29 @@ Nest = tuple[tuple[Any, ...], dict[str, Any]]
 _MISSING = object()
 
 
-class Binding(NamedTuple):
+class Binding:
     """The arguments of a program, with slots in place of its inputs, and what they are called.
 
     `parameters` are the names of arguments that come by place; None stands for one that has no name.
     """
 
-    program: str
-    inputs: tuple[Input, ...]
-    arguments: Nest
-    parameters: tuple[str | None, ...]
+    def __init__(
+        self, program: str, inputs: tuple[Input, ...], arguments: Nest, parameters: tuple[str | None, ...]
+    ) -> None:
+        self.program, self.inputs, self.arguments, self.parameters = program, inputs, arguments, parameters
+        placed, named = arguments
+        self._placed = [self._key(number) for number in range(len(placed))]
+        forms = dict(zip(self._placed, placed, strict=True)) | named
+        self._of_inputs = {inputs[form.place].name: key for key, form in forms.items() if type(form) is Slot}
+        self._held = {key: self._alone(form) for key, form in forms.items()}  # what calls may leave out; else _MISSING
+        self._values = {one.name: _MISSING if one.value is None else one.value for one in inputs}
 
     def inputs_of(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The inputs of a call, in order. Raises TypeError and ValueError for other arguments than those it was made with."""
-        held = {one.name: one.value for one in self.inputs}
-        if kwargs and not args and kwargs.keys() <= held.keys():
-            found = held | kwargs
-            if all(value is not None or name in kwargs for name, value in found.items()):
-                return [*found.values()]
+        if kwargs and not args and kwargs.keys() <= self._values.keys():
+            found = [*(self._values | kwargs).values()]
+            if all(one is not _MISSING for one in found):
+                return found
         return self.inputs_in(self.nest(args, kwargs))
 
     def inputs_in(self, given: Nest) -> list[Any]:
@@ -50,25 +55,26 @@ class Binding(NamedTuple):
         Raises TypeError for missing, unknown and repeated ones.
         """
         placed, named = self.arguments
-        forms: dict[Any, Any] = {self._key(number): form for number, form in enumerate(placed)} | named
-        of_inputs = {self.inputs[form.place].name: key for key, form in forms.items() if type(form) is Slot}
+        if len(args) == len(placed) and [*kwargs] == [*named]:  # as it was made
+            return args, kwargs
         by_place = {self._key(number): value for number, value in enumerate(args)}
-        by_name = {name if name in forms else of_inputs.get(name, name): value for name, value in kwargs.items()}
-        held = {key: self._held(form) for key, form in forms.items()}
-        left_out = [key for key, value in held.items() if value is not _MISSING]
-        given = held | by_place | by_name
-        repeated = len(by_place) + len(by_name) < len(args) + len(kwargs) or not by_place.keys().isdisjoint(by_name)
-        if repeated or given.keys() != forms.keys() or any(value is _MISSING for value in given.values()):
-            raise TypeError(self._told(args, kwargs, repeated, left_out))
-        return tuple(given[self._key(number)] for number in range(len(placed))), {name: given[name] for name in named}
+        by_name = {
+            name if name in self._held else self._of_inputs.get(name, name): value for name, value in kwargs.items()
+        }
+        given = self._held | by_place | by_name
+        repeated = len(by_name) < len(kwargs) or not by_place.keys().isdisjoint(by_name)
+        if repeated or len(given) > len(self._held) or any(value is _MISSING for value in given.values()):
+            raise TypeError(self._told(args, kwargs, repeated))
+        return tuple(given[key] for key in self._placed), {name: given[name] for name in named}
 
-    def _told(self, args: tuple[Any, ...], kwargs: dict[str, Any], repeated: bool, left_out: list[Any]) -> str:
+    def _told(self, args: tuple[Any, ...], kwargs: dict[str, Any], repeated: bool) -> str:
         """What is wrong with the arguments of a call."""
         placed, named = self.arguments
         got = ", ".join([*[type(one).__name__ for one in args], *[f"{name}=" for name in kwargs]]) or "nothing"
         twice = ", an argument twice" if repeated else ""
         of_names = ", ".join(name for name in named if name not in self.parameters)
         by_name = f" ({of_names} by name)" if of_names else ""
+        left_out = [key for key, value in self._held.items() if value is not _MISSING]
         free = ", ".join(key if isinstance(key, str) else f"argument {key + 1}" for key in left_out)
         return (
             f"{self.program}: got {got}{twice}; expected {counted(len(placed) + len(named), 'argument')}{by_name}, which hold "
@@ -81,7 +87,7 @@ class Binding(NamedTuple):
         name = self.parameters[number] if number < len(self.parameters) else None
         return number if name is None else name
 
-    def _held(self, form: Any) -> Any:
+    def _alone(self, form: Any) -> Any:
         """An argument that the program was made for alone, so that calls may leave it out; else _MISSING."""
         if any(self.inputs[one.place].value is None for one in leaves(form) if type(one) is Slot):
             return _MISSING

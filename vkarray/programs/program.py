@@ -128,7 +128,7 @@ class Program:
 
         player, other = self._player, copy.copy(self)
         other._player = Player(player.tape.mapped(copied), self.device, self.default_float, player.most)
-        other.binding = self.binding._replace(arguments=copied(self.binding.arguments))
+        other.binding = Binding(self.name, self.inputs, copied(self.binding.arguments), self.binding.parameters)
         other.weights = None
         return other
 

@@ -28,24 +28,14 @@ def _batch_norm(
     call: Call, x: Any, scale: Any, bias: Any, mean: Any, variance: Any, *, epsilon: float = 1e-5, momentum: float = 0.9,
     spatial: int = 1, training_mode: int = 0,
 ) -> Any:  # fmt: skip
-    if x.ndim == 1:  # of one channel
-        found = _batch_norm(
-            call,
-            x[:, None],
-            scale,
-            bias,
-            mean,
-            variance,
-            epsilon=epsilon,
-            momentum=momentum,
-            training_mode=training_mode,
-        )
-        return (found[0][:, 0], *found[1:]) if training_mode else found[:, 0]
-    if not training_mode:
-        return nn.batch_norm_of_running(x, scale, bias, mean, variance, epsilon)
+    is_flat = x.ndim == 1  # of one channel
+    x = x[:, None] if is_flat else x
     axes = (0, *range(2, x.ndim))
-    own_mean, own_variance = vx.mean(x, axis=axes), vx.var(x, axis=axes)
+    own_mean, own_variance = (vx.mean(x, axis=axes), vx.var(x, axis=axes)) if training_mode else (mean, variance)
     found = nn.batch_norm_of_running(x, scale, bias, own_mean, own_variance, epsilon)
+    found = found[:, 0] if is_flat else found
+    if not training_mode:
+        return found
     blended = [
         call.cast(running * momentum + call.cast(own, running.dtype) * (1 - momentum), running.dtype)
         for running, own in ((mean, own_mean), (variance, own_variance))

@@ -14,16 +14,22 @@ import vkarray as vx
 from ...nn import pooling as nn
 from ..interpreter import Call
 from ..table import FLOAT32, INSIDE, each_of, operator
-from .windows import Sliding, padded, pairs_of, sliding, symmetric
+from .windows import Pairs, Sliding, padded, pairs_of, sliding, symmetric
 
 
 def _least(x: Any) -> Any:
     return -vx.inf if vx.isdtype(x.dtype, "real floating") else vx.iinfo(x.dtype).min
 
 
-def _whole(windows: Sliding) -> list[tuple[int, int]]:
+def _whole(windows: Sliding) -> Pairs:
     """All that windows reach of what is around x."""
     return [(before, after + more) for (before, after), more in zip(windows.pads, windows.excess, strict=True)]
+
+
+def _own_padding(pairs: Pairs, kernel: list[int]) -> list[int] | None:
+    """The padding on each side, where the library's kernels take it: the same on both, half a window at most."""
+    same = symmetric(pairs)
+    return same if same is not None and all(2 * pad <= taps for pad, taps in zip(same, kernel, strict=True)) else None
 
 
 @operator("MaxPool")
@@ -33,12 +39,11 @@ def _max_pool(
 ) -> Any:  # fmt: skip
     windows = sliding(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
     around = _whole(windows)
-    same = symmetric(around)
-    fits = same is not None and all(2 * pad <= taps for pad, taps in zip(same, kernel_shape, strict=True))
-    pairs = [(0, 0)] * len(around) if fits else around
+    own = _own_padding(around, windows.kernel)
+    pairs = around if own is None else [(0, 0)] * len(around)
     given = padded(call, x, pairs, _least(x))
     found, places = nn.max_pool(
-        given, kernel_shape, stride=windows.strides, padding=same if fits else 0, dilation=windows.dilations
+        given, kernel_shape, stride=windows.strides, padding=own or 0, dilation=windows.dilations
     )
     if len(call.wanted) < 2:
         return found
@@ -78,12 +83,12 @@ def _average_pool(
     kernel_shape: Any, pads: Any = None, strides: Any = None,
 ) -> Any:  # fmt: skip
     windows = sliding(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
-    near, same = set(windows.dilations) == {1}, symmetric(windows.pads)
+    near, own = set(windows.dilations) == {1}, _own_padding(windows.pads, windows.kernel)
     if near and not ceil_mode:  # no window reaches beyond the padding, whatever the lengths are
         if count_include_pad or not any(map(any, windows.pads)):
             return nn.avg_pool(padded(call, x, windows.pads), windows.kernel, stride=windows.strides)
-        if same is not None and all(2 * pad <= taps for pad, taps in zip(same, windows.kernel, strict=True)):
-            return nn.avg_pool(x, windows.kernel, stride=windows.strides, padding=same, count_include_pad=False)
+        if own is not None:
+            return nn.avg_pool(x, windows.kernel, stride=windows.strides, padding=own, count_include_pad=False)
     counts = np.ones((), np.float64)
     for length, (before, after), taps, step, gap, count in zip(
         x.shape[2:], windows.pads, windows.kernel, windows.strides, windows.dilations, windows.output, strict=True
