@@ -258,6 +258,22 @@ def test_rows_and_columns_are_standardised_by_one_kernel_on_gpus(axis):
 
 
 @traced
+def test_states_of_many_reductions_fit_shared_memory():
+    """Kernels of columns have many invocations, each with a state of each reduction."""
+    with vx.config(profile=(*configuration.current().profile, "gpu")):
+        device = vx.asarray(0).device
+    x = numbers(FLOATS[-1], (40, 50)).to_device(device)
+
+    def extremes(x):
+        found = [reduce(x, axis=0, keepdims=True) for reduce in (vx.max, vx.min, vx.argmax, vx.argmin, vx.sum, vx.prod)]
+        return [x * one for one in found]
+
+    compiled = vx.compile(extremes)
+    for found, expected in zip(compiled(x), extremes(x), strict=True):
+        assert np.asarray(found).tobytes() == np.asarray(expected).tobytes()
+
+
+@traced
 @needs_validator
 @pytest.mark.parametrize("name", ["softmax", "several", "nearest", "of columns", "variance"])
 def test_kernels_are_valid(name, monkeypatch):

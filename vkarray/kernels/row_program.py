@@ -157,6 +157,9 @@ class Rows(NamedTuple):
         operations: list[Any] = [step.operation for step in self.expression.steps]
         reduced = [one for one in operations if isinstance(one, Reduce)]
         if shared:
+            exchanged = sum(one.row.state_itemsize(device, one.types[1]) for one in reduced)  # bytes of an invocation
+            while exchanged * workgroup > device.limits.max_shared_memory_size:
+                workgroup //= 2
             lanes = max(one.lanes(length) for one in reduced)
             side = 1 if columns else min(one.vector for one in reduced)
             members = min(lanes, workgroup, 1 << (-(-length // side) - 1).bit_length())
