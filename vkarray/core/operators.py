@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import promotion
+from . import promotion, tokens
 from .methods import operations
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ class Operators:
         return self // other, self % other
 
     def __pow__(self, other: Any, /) -> VkArray:
+        if self._dtype.kind == "b":
+            other = tokens.decided(other)  # the exponent decides the type
         if type(other) in _TWO and other == 2 and self._dtype.kind in _TWO[type(other)]:
             return operations["square"](self)
         return _binary("pow", self, other)

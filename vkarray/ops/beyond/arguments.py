@@ -23,7 +23,7 @@ def array_of(function: str, value: Any, like: VkArray) -> VkArray:
     """
     if type(value) is VkArray:
         return value
-    if type(value) in (bool, int, float, complex):
+    if type(value) in (bool, float, complex) or (type(value) is int and abs(value) < 1 << 63):
         kind = promotion.KIND_NAMES[promotion.scalar_kind(value)]
         return as_array(function, value, default_dtype(kind, like._device), like)
     return check_array(function, as_like(value, like._device, True))
