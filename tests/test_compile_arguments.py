@@ -447,9 +447,28 @@ def test_array_that_is_returned_twice_is_one():
     assert seen(turned) == seen(one.T)
 
 
-@pytest.mark.parametrize("name", "add sub mul truediv floordiv mod pow and_ or_ xor lshift rshift lt eq append".split())
+BINARY = (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "and_",
+    "or_",
+    "xor",
+    "lshift",
+    "rshift",
+    "lt",
+    "eq",
+    "append",
+)
+
+
+@pytest.mark.parametrize("name", BINARY)
 def test_numbers_decide_types_as_they_do_eagerly(name):
-    """One function called with each: a number may decide the type of a result, as the exponent 2 of bools does, or raise an error."""
+    """Called with each in turn: a number may decide the type of a result, as the exponent 2 of bools does, or raise an error."""
     function = getattr(operator, name, None) or getattr(vx, name)
     for dtype in (vx.bool, vx.int8, vx.uint32, vx.float32):
         calls = [lambda one=one, dtype=dtype: (vx.asarray([1, 0, 3], dtype=dtype), one) for one in

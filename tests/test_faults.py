@@ -77,6 +77,15 @@ def test_a_call_that_fails_leaves_no_check(told_later, name):
         assert float(vx.asarray(1.0)) == 1
 
 
+def test_who_waits_for_the_device_is_told(told_later):
+    x = vx.asarray([1, 2, 3])
+    for raises in (lambda: x ** vx.asarray([1, -2, 3]), vx.compile(lambda: vx.take(x, vx.asarray([7])))):
+        raises()
+        with pytest.raises((ValueError, IndexError), match="It was asked for at"):
+            x.device.synchronize()
+        x.device.synchronize()  # once
+
+
 def test_shapes_are_looked_at_before_values_are(told_later):
     with pytest.raises(ValueError, match="broadcast"):
         vx.asarray([2, 3]) ** vx.asarray([-1, -2, -3])

@@ -40,7 +40,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "core.key": ({"core.layout"}, set()),
     "core.checks": (set(), set()),
     "core.methods": ({"core.layout"}, set()),
-    "core.operators": ({"core.methods", "core.promotion"}, set()),
+    "core.operators": ({"core.methods", "core.promotion", "core.tokens"}, set()),
     "core": ({*GROUND, *ARRAYS, "_vk"}, set()),
     "io.interchange": ({*GROUND, *ARRAYS, "_vk"}, {"numpy"}),
     "io.printing": ({"core", "io.interchange"}, {"numpy"}),

@@ -26,6 +26,7 @@ from .pipeline_cache import PipelineCache
 from .queue import Queue
 from .replay import Replay
 from .transfer import Transfer
+from .watch import after_waits
 
 if TYPE_CHECKING:
     from .call import Call
@@ -161,7 +162,13 @@ class Device:
         return Replay(self, calls, moving)
 
     def synchronize(self) -> None:
-        """Return when the device has done all work given to it so far."""
+        """Return when the device has done all work given to it so far. Raises the error of a value that its kernels found wrong."""
+        self.await_work()
+        for look in after_waits:
+            look(self)
+
+    def await_work(self) -> None:
+        """Return when the device has done all work given to it so far, whatever its kernels found wrong with values."""
         with self.gate:
             self.gate.check()
             serial = self.queue.serial
@@ -213,7 +220,7 @@ class Device:
                 return
             try:
                 if self.lost is None:
-                    self.synchronize()
+                    self.await_work()
                     self.await_pipelines()
                     self.pipeline_cache.save()
             finally:

@@ -176,7 +176,7 @@ def timestamps(device: Device) -> Iterator[list[tuple[str, float]]]:
 
 def await_times(device: Device) -> None:
     """Return when the times of all work given to the device so far are told, and raise what is wrong with it."""
-    device.synchronize()
+    device.await_work()
     device.queue.wait_all()  # what the driver has not done with is not told yet
 
 

@@ -53,6 +53,7 @@ _OWN = ("vkarray", "torch", "functools", "contextlib")  # packages whose functio
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 watches: dict[int, Watch] = {}  # by thread; nearly always empty, which is cheap to ask
+after_waits: list[Callable[[Any], None]] = []  # what the layers above do when a caller has waited for a device
 
 
 # What begins to trace: code that was called before is none that strikes in the middle. See `begins`.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from ..core import checks
 from ..core.array import VkArray, operations, storage_itemsize
 from ..core.dtypes import DType, bfloat16
 from ..kernels import launch
@@ -83,7 +82,6 @@ def _device_capsule(array: VkArray) -> Any:
     import numpy as np
 
     array._device.synchronize()
-    checks.run(array._device)
     dtype = array._dtype
     itemsize = storage_itemsize(dtype, array._device)
     if itemsize != dtype.itemsize:
@@ -128,7 +126,6 @@ def _mapped_view(array: VkArray) -> Any:
             f"in NumPy's format. Use copy=None or copy=True."
         )
     device.synchronize()
-    checks.run(device)
     start = ctypes.addressof(ctypes.c_char.from_buffer(memory)) + array._offset * dtype.itemsize
     return np.asarray(_Memory(array, start, memory))
 

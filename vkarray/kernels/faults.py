@@ -16,7 +16,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from .. import configuration, device_caches
-from .._vk.watch import watches
+from .._vk.watch import after_waits, watches
 from ..core import checks, dtypes, promotion
 from ..core.array import VkArray, empty, is_supported
 from ..core.dtypes import CATEGORIES, DType
@@ -27,6 +27,8 @@ from .host_values import Limit, are_checked, unread_status
 
 if TYPE_CHECKING:
     from .launch import Device
+
+after_waits.append(checks.run)
 
 
 class Fault(Protocol):

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import torch
 
 from .. import _vk
-from ..core import checks
 from ..errors import DeviceError
 from . import versions  # noqa: F401 - the first thing that may fail
 
@@ -222,9 +221,7 @@ def device_name(device: Any = None) -> str:
 
 def synchronize(device: Any = None) -> None:
     """Return when a device has done all its work. Raises the error of a value that its kernels found wrong."""
-    waited = of(device)
-    waited.synchronize()
-    checks.run(waited)
+    of(device).synchronize()
 
 
 def get_amp_supported_dtype() -> list[torch.dtype]:

@@ -244,6 +244,5 @@ def _mapped(array: VkArray) -> torch.Tensor:
             f"PyTorch's format (or has negative strides). Use copy=None."
         )
     on.synchronize()
-    checks.run(on)
     flat = torch.frombuffer(memory, dtype=TO_TORCH[dtype], count=array._buffer.nbytes // dtype.itemsize)
     return flat.as_strided(array._shape, array._strides, array._offset)
