@@ -102,6 +102,10 @@ ERRORS = {
     "vx.asarray([2**70])": (
         OverflowError, "asarray: the Python integer 1180591620717411303424 does not fit any integer dtype.",
     ),
+    "vx.asarray([2**63, 1])": (
+        OverflowError,
+        "asarray: the Python integer 9223372036854775808 is of uint64, others are of int64. Give dtype=vkarray.uint64.",
+    ),
     "vx.asarray('abc')": (
         TypeError, "asarray: expected numbers, got str ('abc'). Give a dtype to read numbers out of text.",
     ),

@@ -144,7 +144,9 @@ def asarray(
     if values.dtype.kind not in "biufc" and values.dtype.name != "bfloat16":
         if values.dtype == object and values.size and all(isinstance(one, int) for one in values.reshape(-1)):
             largest = promotion.shown(max(values.reshape(-1), key=abs))
-            raise OverflowError(f"asarray: the Python integer {largest} does not fit any integer dtype.")
+            mixed = 0 <= min(values.reshape(-1)) and max(values.reshape(-1)) < 1 << 64
+            reason = "is of uint64, others are of int64. Give dtype=vkarray.uint64" if mixed else "does not fit any integer dtype"
+            raise OverflowError(f"asarray: the Python integer {largest} {reason}.")
         remedy = " Give a dtype to read numbers out of text." if values.dtype.kind in "US" else ""
         if hasattr(obj, "__next__"):
             remedy = " Make a list of what an iterator gives, or use vkarray.fromiter."
