@@ -143,9 +143,10 @@ def asarray(
         values = exact if all(isinstance(one, int) for one in exact.reshape(-1)) else values
     if values.dtype.kind not in "biufc" and values.dtype.name != "bfloat16":
         if values.dtype == object and values.size and all(isinstance(one, int) for one in values.reshape(-1)):
-            largest = promotion.shown(max(values.reshape(-1), key=abs))
-            mixed = 0 <= min(values.reshape(-1)) and max(values.reshape(-1)) < 1 << 64
-            reason = "is of uint64, others are of int64. Give dtype=vkarray.uint64" if mixed else "does not fit any integer dtype"
+            whole = values.reshape(-1).tolist()
+            largest, reason = promotion.shown(max(whole, key=abs)), "does not fit any integer dtype"
+            if min(whole) >= 0 and max(whole) < 1 << 64:
+                reason = "is of uint64, others are of int64. Give dtype=vkarray.uint64"
             raise OverflowError(f"asarray: the Python integer {largest} {reason}.")
         remedy = " Give a dtype to read numbers out of text." if values.dtype.kind in "US" else ""
         if hasattr(obj, "__next__"):
