@@ -215,7 +215,7 @@ def test_nothing_is_destroyed_under_a_thread_that_waits(own_device, monkeypatch,
 
     monkeypatch.setattr(own_device.queue, "retire", lambda: None)
     monkeypatch.setattr(own_device.functions, "vkWaitSemaphores", slow)
-    monkeypatch.setattr(own_device, "synchronize", lambda: None)
+    monkeypatch.setattr(own_device, "await_work", lambda: None)
     monkeypatch.setattr(
         own_device.functions, "vkDestroySemaphore", lambda *rest: (destroyed_under.extend(waiting), destroy(*rest))
     )
