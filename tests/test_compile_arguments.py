@@ -448,22 +448,8 @@ def test_array_that_is_returned_twice_is_one():
 
 
 BINARY = (
-    "add",
-    "sub",
-    "mul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "and_",
-    "or_",
-    "xor",
-    "lshift",
-    "rshift",
-    "lt",
-    "eq",
-    "append",
-)
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor", "lshift", "rshift", "lt", "eq", "append",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BINARY)

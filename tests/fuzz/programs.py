@@ -210,7 +210,7 @@ class Program:
             return  # both ways would write to it
         try:
             made_here = run(*[self.registers[one] for one in operands], numbers=self.numbers)
-            self.registers[operands[0]].device.synchronize()  # a device may tell of wrong values late
+            self.registers[0].device.synchronize()  # a device may tell of wrong values late
         except (
             TypeError,
             ValueError,

@@ -1,8 +1,8 @@
 """Deferred checks: errors that show only when the device has computed, such as an index out of range.
 
-Work that may meet one leaves a check with its device, one for each thread. The next read of a value from that device, by
-any thread, runs the checks, and what it finds in another thread's work is raised there as well: neither goes on with
-values that it has no reason to doubt.
+Work that may meet one leaves a check with its device, one for each thread. The next read of a value from that device, or
+wait for it, by any thread, runs the checks, and what it finds in another thread's work is raised there as well: neither
+goes on with values that it has no reason to doubt.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def are_waiting(device: Device) -> bool:
 
 
 def run(device: Device) -> None:
-    """What a read of a value from the device does afterwards. Raises the error of a deferred check."""
+    """What a read of a value from the device, and a wait for it, does afterwards. Raises the error of a deferred check."""
     found = _checks.get(device)
     if found is None:
         return

@@ -142,8 +142,8 @@ def asarray(
         exact = np.asarray(obj, object)  # NumPy takes whole numbers beyond int64 for floating-point numbers or objects
         values = exact if all(isinstance(one, int) for one in exact.reshape(-1)) else values
     if values.dtype.kind not in "biufc" and values.dtype.name != "bfloat16":
-        if values.dtype == object and values.size and all(isinstance(one, int) for one in values.reshape(-1)):
-            whole = values.reshape(-1).tolist()
+        whole = values.reshape(-1).tolist() if values.dtype == object else []
+        if whole and all(isinstance(one, int) for one in whole):
             largest, reason = promotion.shown(max(whole, key=abs)), "does not fit any integer dtype"
             if min(whole) >= 0 and max(whole) < 1 << 64:
                 reason = "is of uint64, others are of int64. Give dtype=vkarray.uint64"
