@@ -9,7 +9,9 @@ from validator import complaint, needs_validator
 from vulkan_program import HEAD, compile_glsl, download, upload
 
 from vkarray._vk import cpu_modules, dead_code, spirv
+from vkarray.command.catalogue import standard_variants
 from vkarray.shaders.module import instructions, words_of
+from vkarray.shaders.source import spirv as spirv_of
 
 LINES = f"""{HEAD}
 layout(local_size_x = 64) in;
@@ -105,3 +107,20 @@ def test_modules_stay_valid(name):
         made = cpu_modules.behind_push_constant(left, name)
         assert spirv.read(struct.pack(f"<{len(made)}I", *made), name, constants).push_constant_bytes == 4
         assert not complaint(made), constants
+
+
+@pytest.mark.parametrize(
+    "variant", [one for one in standard_variants() if "cooperative" in one.label], ids=lambda x: x.label
+)
+def test_functions_that_other_instructions_name_stay(variant):
+    """Those that matrices of NV_cooperative_matrix2 are reduced with, or computed by: NVIDIA's compiler crashes without them."""
+    words = words_of(spirv_of(variant), variant.label)
+    left = dead_code.without_dead_code(words, variant.label, {})
+
+    def functions(words):
+        return {operands[1] for opcode, operands in instructions(words, variant.label) if opcode == 54}
+
+    place = {5366: 4, 5369: 3}  # of the function in OpCooperativeMatrixReduceNV and OpCooperativeMatrixPerElementOpNV
+    named = {operands[place[one]] for one, operands in instructions(left, variant.label) if one in place}
+    assert named <= functions(left)
+    assert bool(named) == ("with reductions" in variant.label)

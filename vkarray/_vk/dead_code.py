@@ -17,6 +17,8 @@ _ENTRY_POINT, _FUNCTION, _FUNCTION_END, _CALL, _DECORATE = 15, 54, 56, 57, 71
 _NAMES = frozenset((5, 6))  # of identifiers and of members
 _OR, _AND, _NOT, _PHI = 166, 167, 168, 245
 _LOOP_MERGE, _SELECTION_MERGE, _LABEL, _BRANCH, _CONDITIONAL, _SWITCH = 246, 247, 248, 249, 250, 251
+# Instructions of extensions may name functions that they call: those of matrices do, for each element or for two of a row.
+_EXTENSIONS = 4096
 # What says, besides phis and choices, where a function goes; all else stays or goes with its block.
 _LOOKED_AT = frozenset((_CALL, _OR, _AND, _NOT, _LOOP_MERGE, _BRANCH))
 
@@ -52,7 +54,7 @@ def without_dead_code(words: Words, name: str, specialization: Mapping[int, int]
             function = kept[number] = _Function(words, *bodies[number], known)
             if function.is_unusual:
                 return words
-            todo += function.calls
+            todo += filter(bodies.__contains__, function.calls)
     dropped = {one for function in kept.values() for one in function.dropped}
     for number, (begin, end) in bodies.items():
         if number not in kept:
@@ -110,6 +112,8 @@ class _Function:
                     self._enter(label, target)
                     self.parts += (words[taken:before], (2 << 16 | _BRANCH, target))
                     taken = after
+            elif opcode >= _EXTENSIONS:
+                self.calls += words[place + 1 : after]  # or other operands
             elif opcode in _LOOKED_AT:
                 self._look(opcode, label, words[place:after])
             before, place = place, after
