@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 
@@ -239,6 +240,42 @@ def test_sort_by_stride(data):
     assert new_shape == tuple(shape[place] for place in order)
     assert new_strides == tuple(strides[place] for place in order)
     assert sorted(order) == list(places)
+
+
+# Strides of one array, of which parts are cut, or views with axes of other lengths.
+KINDS = st.sampled_from(
+    [(12, 1), (12, 4, 1), (24, 1), (36, 11, 1), (12, 11, 1), (1, 12), (2,), (1,), (12, 2), (-12, 1)]
+)
+
+
+@st.composite
+def boxes(draw) -> layout.Box:
+    strides = draw(KINDS)
+    return layout.Box(draw(st.integers(40, 70)), tuple(draw(st.integers(1, 3)) for _ in strides), strides, 4)
+
+
+@settings(max_examples=2000, deadline=None)
+@given(boxes(), boxes())
+def test_parts_that_are_apart_have_nothing_in_common(one, other):
+    places = [set((box.offset + offsets(box.shape, box.strides)).tolist()) for box in (one, other)]
+    found = layout.apart(one, other)
+    assert found == layout.apart(other, one)
+    assert not (found and places[0] & places[1])
+
+
+def test_the_edges_of_a_matrix_and_its_inside_are_apart():
+    rows, columns = 7, 9
+    box = functools.partial(layout.Box, itemsize=4)
+    parts = [
+        box(columns + 1, (rows - 2, columns - 2), (columns, 1)),
+        box(0, (2, 1, columns), ((rows - 1) * columns, columns, 1)),  # the first and the last row
+        box(columns, (rows - 2, 2, 1), (columns, columns - 1, 1)),  # and columns, but for their ends
+    ]
+    assert all(layout.apart(one, other) for one, other in itertools.combinations(parts, 2))
+    whole = box(0, (rows, columns), (columns, 1))
+    assert not any(layout.apart(whole, one) for one in parts)
+    assert layout.apart(box(0, (4,), (2,)), box(1, (4,), (2,)))
+    assert not layout.apart(parts[0], parts[0]._replace(offset=0, itemsize=2))
 
 
 def test_as_strided_agrees_with_offsets():

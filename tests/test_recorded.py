@@ -8,6 +8,7 @@ import pytest
 
 import vkarray as vx
 from vkarray import configuration
+from vkarray._vk.timing import timestamps
 from vkarray.graph import executable
 from vkarray.graph.arena import Life, arrange, rounded
 
@@ -55,7 +56,7 @@ def test_random_programs(seed):
             assert np.asarray(found).tobytes() == np.asarray(expected).tobytes()
     made = compiled.explain().programs[0][0]
     recorded = made.recorded
-    assert (recorded is not None) == (len(made.plan.steps) >= executable.FEW)
+    assert recorded is not None or len(made.plan.steps) < executable.FEW
     if recorded is None:
         return
     assert recorded.arena.bound <= recorded.peak_bytes <= 1.1 * recorded.arena.bound
@@ -188,6 +189,39 @@ def test_timestamps_are_of_dispatches():
         found = compiled(x, w)
     assert len(times) == compiled.explain().kernels
     assert np.asarray(found).tobytes() == np.asarray(step(x, w)).tobytes()
+    with timestamps(device, replays=True) as times:
+        found = compiled(x, w)
+    assert len(times) == 1
+    assert times[0][1] > 0
+    assert np.asarray(found).tobytes() == np.asarray(step(x, w)).tobytes()
+
+
+def rolled(x):
+    return vx.roll(x, 1, axis=0) + vx.roll(x, -1, axis=1) * x
+
+
+def framed(x):
+    made = vx.asarray(x, copy=True)
+    made[1:-1, 1:-1] = x[1:-1, 1:-1] * 2
+    return made
+
+
+def framed_twice(x):
+    return framed(framed(x) + 1)
+
+
+@pytest.mark.parametrize(("function", "barriers"), [(rolled, 0), (framed, 0), (framed_twice, 2)])
+def test_parts_of_an_array_are_written_side_by_side(function, barriers):
+    """Dispatches that write other elements of the same memory need no barrier between them."""
+    (x,) = matrices(21, side=1024)
+    with configuration.config(check_barriers=True):
+        compiled = vx.compile(function)
+        for _ in range(3):
+            found = compiled(x)
+        assert np.asarray(found).tobytes() == np.asarray(function(x)).tobytes()
+    recorded = compiled.explain().programs[0][0].recorded
+    assert len(recorded.replay.calls) > 2
+    assert sum(one.ordered for one in recorded.replay.calls) <= barriers
 
 
 @pytest.mark.parametrize("mode", [{"guard": True}, {"check_barriers": True}, {"debug": 2}], ids=str)

@@ -13,7 +13,7 @@ from vulkan_program import HEAD, compile_glsl, device_of_its_own, download, uplo
 
 from vkarray._vk import api, faults, progress
 from vkarray._vk import replay as replay_module
-from vkarray._vk.call import Call
+from vkarray._vk.call import Call, Elements
 from vkarray.errors import DeviceError, DeviceLostError, FeatureError, ValidationError
 
 # target[i] = factor * a[i] + b[i] on 64 words
@@ -135,6 +135,28 @@ def test_the_checker_sees_the_barriers_inside(missing):
             assert (download(device, target) == Program.expected(Program.expected(WORDS, WORDS, 5), WORDS, 5)).all()
             return
         with pytest.raises(ValidationError, match="Barrier missing between arguments and arguments"):
+            device.queue.submit()
+        device.queue.recorder.checker.unordered.clear()
+
+
+def halves(kernel, first, second):
+    """Two dispatches to memory of which each writes some elements, without a barrier between them."""
+    calls = [call(kernel, (A, 0), (B, 0), (TARGET, 0), False) for _ in range(2)]
+    return [one._replace(elements=(Elements(*where),)) for one, where in zip(calls, (first, second), strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("second", "fits"),
+    [((8, (4, 2), (32, 4), 4), True), ((24, (4,), (32,), 4), True), ((4, (4, 2), (32, 4), 4), False), ((96, (8,), (4,), 4), False)],
+)  # fmt: skip
+def test_the_checker_knows_elements(second, fits):
+    """Two columns of four rows of eight words, and others; what the shader does is not looked at."""
+    with device_of_its_own("subgroupQuad,subgroupClustered", check_barriers=True) as device:
+        kernel = device.kernel(compile_glsl(SOURCE), "arguments")
+        replay = device.replay(halves(kernel, (0, (4, 2), (32, 4), 4), second), 3)
+        memory = [upload(device, WORDS), upload(device, WORDS), device.allocate(NBYTES)]
+        replay.run(memory, [one.address for one in memory], [bytes(4)])
+        with contextlib.nullcontext() if fits else pytest.raises(ValidationError, match="write after write"):
             device.queue.submit()
         device.queue.recorder.checker.unordered.clear()
 

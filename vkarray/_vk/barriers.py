@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ValidationError
 
 if TYPE_CHECKING:
+    from .call import Elements
     from .kernel import Kernel
     from .memory import Allocator, Buffer
     from .queue import Queue
@@ -24,10 +25,32 @@ Range = tuple[int, int]
 _ADDRESS = struct.Struct("<Q")
 
 
+class Spread(NamedTuple):
+    """A range of which only elements are touched, whose places count from its first byte."""
+
+    begin: int
+    end: int
+    elements: Elements
+
+    def runs(self) -> list[Range]:
+        """The ranges of neighbouring bytes that are touched, in order."""
+        first, shape, strides, itemsize = self.elements
+        found = [(self.begin + first, self.begin + first + itemsize)]
+        for length, step in sorted(zip(shape, strides, strict=True), key=lambda axis: abs(axis[1])):
+            if step == found[0][1] - found[0][0] and len(found) == 1:
+                found = [(found[0][0], found[0][0] + length * step)]
+            else:
+                found = [(begin + k * step, end + k * step) for k in range(length) for begin, end in found]
+        return sorted(found)
+
+
+Touched = Range | Spread
+
+
 class Command:
     """Name and address ranges [begin, end) of one recorded command."""
 
-    def __init__(self, name: str, reads: list[Range], writes: list[Range]) -> None:
+    def __init__(self, name: str, reads: Sequence[Touched], writes: Sequence[Touched]) -> None:
         self.name, self.reads, self.writes = name, reads, writes
 
 
@@ -54,7 +77,7 @@ class Checker:
         self.barriers += 1
         self.recorded[commands].clear()
 
-    def command(self, commands: Any, name: str, reads: list[Range], writes: list[Range]) -> None:
+    def command(self, commands: Any, name: str, reads: Sequence[Touched], writes: Sequence[Touched]) -> None:
         """Check one command that is recorded; a problem names both commands and the range."""
         new, unordered = Command(name, reads, writes), self.recorded[commands]
         self.commands += 1
@@ -91,11 +114,28 @@ class Checker:
                 )
 
 
-def _overlap(first: list[Range], second: list[Range]) -> Range | None:
-    for a, b in first:
-        for c, d in second:
+def _overlap(first: Sequence[Touched], second: Sequence[Touched]) -> Range | None:
+    for one in first:
+        for other in second:
+            (a, b), (c, d) = one[:2], other[:2]
             if a < d and c < b:
-                return max(a, c), min(b, d)
+                if not (isinstance(one, Spread) and isinstance(other, Spread)):
+                    return max(a, c), min(b, d)
+                found = _common(one.runs(), other.runs())
+                if found:
+                    return found
+    return None
+
+
+def _common(first: list[Range], second: list[Range]) -> Range | None:
+    """The first bytes that two ranges have in common, each of ranges in order."""
+    left = iter(second)
+    other = next(left, None)
+    for begin, end in first:
+        while other is not None and other[1] <= begin:
+            other = next(left, None)
+        if other is not None and other[0] < end:
+            return max(begin, other[0]), min(end, other[1])
     return None
 
 

@@ -12,6 +12,15 @@ Part = tuple[
 ]  # a piece of memory by its number, and bytes of it: the first, and the end, which may lie beyond it
 
 
+class Elements(NamedTuple):
+    """Some of the bytes of a part: elements, of which the first is so many bytes after its start, and strides in bytes."""
+
+    first: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    itemsize: int
+
+
 class Call(NamedTuple):
     """One dispatch. Memory and the numbers of a run have numbers; `block` has zeros in place of what a run writes."""
 
@@ -24,3 +33,6 @@ class Call(NamedTuple):
     addresses: tuple[tuple[int, int, int], ...]  # where in the block, of which memory, and how many bytes further on
     numbers: tuple[tuple[int, int], ...]  # where in the block, and which one
     bindings: tuple[tuple[int, int, int, int], ...]  # the number of the binding, which memory, offset and bytes
+    elements: tuple[
+        Elements | None, ...
+    ] = ()  # for a checker: those of each part that it writes, where it writes no others

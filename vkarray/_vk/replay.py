@@ -7,18 +7,20 @@ memory of its own, which waits until the device has done its last run.
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .api import NULL, ffi, vk
 from .arguments import STEP
+from .barriers import Spread
 from .fields import SET
 from .lease import Lease
 from .pace import BOUND, Pace, check_groups
 
 if TYPE_CHECKING:
-    from .barriers import Checker, Range
+    from .barriers import Checker, Touched
     from .call import Call
     from .descriptors import DescriptorSet
     from .device import Device
@@ -62,7 +64,7 @@ class Copy(Lease):
         self.bound: tuple[Any, ...] = ()  # where memory lies that is bound by descriptors
         self.kept: list[Kernel | DescriptorSet] = []  # what the commands use
         self.ordered: list[bool] = []  # for a checker of barriers: before which dispatches one was recorded
-        self.told: list[tuple[str, list[Range], list[Range]]] = []  # and what each reads and writes
+        self.told: list[tuple[str, Sequence[Touched], Sequence[Touched]]] = []  # and what each reads and writes
 
     def execute(self, commands: Any) -> None:
         """Record that the dispatches are done."""
@@ -247,13 +249,17 @@ class Replay:
         """Tell a checker of barriers which bytes each dispatch of this run reads and writes."""
         copy.told, offset = [], 0
         for call in self.calls:
-            reads, writes = (
+            reads, written = (
                 [
                     (memory[number].address + begin, memory[number].address + min(end, memory[number].nbytes))
                     for number, begin, end in parts
                 ]
                 for parts in (call.reads, call.writes)
             )
+            writes = [
+                touched if one is None else Spread(touched[0], touched[1], one)
+                for touched, one in itertools.zip_longest(written, call.elements)
+            ]
             used = [memory[number] for number, _, _ in (*call.reads, *call.writes)]
             checker.check_addresses(call.kernel, bytes(copy.views[2][offset : offset + len(call.block)]), used)
             copy.told.append((call.kernel.name, reads, writes))

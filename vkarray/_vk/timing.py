@@ -42,6 +42,7 @@ class Sink:
     """Who asks for times. Nothing here may raise: it is called in the middle of the queue."""
 
     transfers = False  # whether it wants those of transfers, too
+    replays = False  # whether it wants those of whole programs, whose dispatches may then overlap, in place of each dispatch's
 
     def noted(self, note: Note, reads: Sequence[Any], writes: Sequence[Any]) -> Any:
         """What to remember of a command, in the thread that gives it."""
@@ -142,19 +143,20 @@ def host(queue: Queue, name: str, begin: int, **arguments: Any) -> None:
 class _Seconds(Sink):
     """The names and the seconds of dispatches, by serial."""
 
-    def __init__(self) -> None:
+    def __init__(self, replays: bool) -> None:
         self.found: dict[int, tuple[str, float]] = {}
+        self.replays = replays
 
     def took(self, device: Device, times: Times) -> None:
         self.found[times.serial] = times.note.name, seconds(device, times.begin, times.end)
 
 
 @contextmanager
-def timestamps(device: Device) -> Iterator[list[tuple[str, float]]]:
+def timestamps(device: Device, replays: bool = False) -> Iterator[list[tuple[str, float]]]:
     """``with timestamps(device) as times:`` fills ``times`` with (kernel name, seconds) at the end of the block.
 
-    Each dispatch inside the block runs alone, so that its time is its own. Raises FeatureError when the device cannot
-    take timestamps.
+    Each dispatch inside the block runs alone, so that its time is its own; with `replays` each recorded program does.
+    Raises FeatureError when the device cannot take timestamps.
     """
     if "timestamps" not in device.features:
         raise FeatureError(
@@ -163,7 +165,7 @@ def timestamps(device: Device) -> Iterator[list[tuple[str, float]]]:
             ("timestamps",),
         )
     times: list[tuple[str, float]] = []
-    sink = _Seconds()
+    sink = _Seconds(replays)
     device.gate.check()
     try:
         device.queue.timing_sinks.append(sink)

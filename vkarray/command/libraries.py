@@ -151,7 +151,7 @@ class Vkarray(Library):
     def device_seconds(self, call: Callable[[], Any]) -> float | None:
         if "timestamps" not in self.device.features:
             return None
-        with timestamps(self.device) as times:
+        with timestamps(self.device, replays=True) as times:
             call()
         return sum(seconds for _, seconds in times) if times else None
 

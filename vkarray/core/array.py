@@ -68,6 +68,11 @@ def storage_itemsize(dtype: DType, device: _vk.Device) -> int:
     return dtype.itemsize if feature is None or feature in device.features else 4
 
 
+def box_of(array: VkArray) -> layout.Box:
+    """Which elements of its memory are an array's."""
+    return layout.Box(array._offset, array._shape, array._strides, storage_itemsize(array._dtype, array._device))
+
+
 def default_dtype(kind: str, device: _vk.Device) -> DType:
     """The dtype of a Python bool, int, float or complex: int64 (int32 where missing), and the default floating type's."""
     if kind == "int":

@@ -6,7 +6,7 @@ import itertools
 import math
 import operator
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import AxisError, counted
 
@@ -145,6 +145,44 @@ def offset_range(shape: Shape, strides: Strides) -> tuple[int, int]:
         else:
             high += stride * (length - 1)
     return low, high
+
+
+class Box(NamedTuple):
+    """Which elements an array has of its memory."""
+
+    offset: int
+    shape: Shape
+    strides: Strides
+    itemsize: int
+
+
+def apart(one: Box, other: Box) -> bool:
+    """Whether two parts of an array are known to have no element in common.
+
+    Places are written as digits of the strides of both, from the largest one on. Where nothing that follows makes up for another
+    digit, equal places have equal ones: the parts are apart if none of their digits are equal.
+    """
+    boxes = (one, other)
+    lengths = [{step: n for step, n in zip(box.strides, box.shape, strict=True) if n > 1} for box in boxes]
+    axes = sum(n > 1 for n in (*one.shape, *other.shape))
+    steps = sorted({1, *lengths[0], *lengths[1]}, reverse=True)
+    if one.itemsize != other.itemsize or steps[-1] <= 0 or axes != sum(map(len, lengths)):
+        return False
+    rests = [box.offset for box in boxes]  # what follows: from so much on,
+    spans = [sum(step * (n - 1) for step, n in own.items()) for own in lengths]  # so much further
+    for step in steps:
+        digits = []
+        for k, own in enumerate(lengths):
+            first, rests[k] = divmod(rests[k], step)
+            last = first + own.get(step, 1) - 1
+            spans[k] -= step * (last - first)
+            digits.append((first, last))
+        (first, last), (other_first, other_last) = digits
+        if max(rests[0] + spans[0] - rests[1], rests[1] + spans[1] - rests[0]) >= step:
+            return False
+        if last < other_first or other_last < first:
+            return True
+    return False
 
 
 def has_internal_overlap(shape: Shape, strides: Strides) -> bool:

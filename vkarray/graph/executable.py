@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import configuration
 from .._vk.watch import begins, watches
-from ..core import dtypes
+from ..core import dtypes, layout
 from ..core.array import VkArray, array_in
 from ..errors import DeviceLostError, VulkanError
 from ..kernels import launch
 from ..kernels.dispatch import pointer
 from ..kernels.evaluation import Evaluation
-from ..kernels.plan import Plan, Refused
+from ..kernels.plan import Plan, Refused, Step
 from ..kernels.planned import run_checked
 from ..kernels.product.stacks import Product
 from ..kernels.product.strategies import multiply
@@ -102,7 +102,8 @@ class Executable:
         self.plan, self.new, self.limits = plan, new, limits
         self.checked = plan.checked
         self.recorded: Recorded | None = None
-        if len(plan.steps) >= FEW and all(step.kernel.has_arguments for step in plan.steps):
+        gains = len(plan.steps) >= FEW or _side_by_side(plan.steps)
+        if gains and all(step.kernel.has_arguments for step in plan.steps):
             self.recorded = Recorded(plan, new, limits, status if plan.checked else None)
         # Memory besides that of arguments which it reads while it writes to arguments: they cannot be the same.
         writes = {id(memory) for node in nodes for memory in node.writes}
@@ -121,7 +122,9 @@ class Executable:
     def run(self) -> Callable[..., list[tuple[Any, int]]]:
         """What does the dispatches of a call: one by one where each is timed, or takes long, or each value lies between guards."""
         recorded, device = self.recorded, self.device
-        if recorded is None or device.memory.guards or device.queue.timing_sinks or configuration.current().debug > 1:
+        if recorded is None or device.memory.guards or configuration.current().debug > 1:
+            return self.one_by_one
+        if device.queue.timing_sinks and not all(sink.replays for sink in device.queue.timing_sinks):
             return self.one_by_one
         return self.one_by_one if recorded.replay.takes_long() else recorded
 
@@ -148,6 +151,15 @@ class Executable:
             else:
                 found.append(_made(one, *next(places)))  # type: ignore[arg-type]
         return found
+
+
+def _side_by_side(steps: Sequence[Step]) -> bool:
+    """Whether neighbours write different elements of the same memory: the queue would do one after the other."""
+    return any(
+        one.writes == other.writes
+        and all(a and b and layout.apart(a, b) for a, b in zip(one.boxes, other.boxes, strict=True))
+        for one, other in itertools.pairwise(steps)
+    )
 
 
 def _made(new: New, buffer: Buffer, offset: int) -> VkArray:
@@ -205,8 +217,10 @@ def lower(work: Sequence[Work], rows: list[int] | None) -> Lowering:
     try:
         watches[thread] = lowered
         for one in work:
+            lowered.into(())
             if isinstance(one, Kernel):
                 for inputs, results in one.parts():
+                    lowered.into(results)
                     Evaluation(one.expression, inputs, results, results[0]._device).run()
             elif isinstance(one, OfRows):
                 one.program.run(next(varies))
@@ -216,6 +230,7 @@ def lower(work: Sequence[Work], rows: list[int] | None) -> Lowering:
                 one.node.prologue.send(one.node.dispatch, one.expression, one.inputs, one.shape)  # type: ignore[union-attr, arg-type]
             elif one.operation is not None:
                 result = one.result
+                lowered.into((result,))  # type: ignore[arg-type]
                 launch.evaluate(one.operation, one.inputs, (result,), result._shape, result._device, None, one.origin)  # type: ignore[union-attr, arg-type]
             elif one.dispatch is None:
                 what = one.stored.what  # type: ignore[union-attr]

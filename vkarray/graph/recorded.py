@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._vk.call import Call, Part
+from .._vk.call import Call, Elements, Part
+from ..core import layout
 from ..kernels.plan import Plan, Step
 from .arena import Life, arrange, rounded
 
@@ -13,6 +14,22 @@ if TYPE_CHECKING:
     from .._vk import Buffer
 
 ALL = 1 << 62  # bytes of arguments: more than there are
+
+
+class _Touched(NamedTuple):
+    """What a dispatch reads or writes: a part of memory, or of it but a box of the plan's buffer with a number."""
+
+    part: Part
+    buffer: int = -1
+    box: layout.Box | None = None
+
+    @property
+    def elements(self) -> Elements | None:
+        """The box in bytes."""
+        if self.box is None:
+            return None
+        offset, shape, strides, itemsize = self.box
+        return Elements(offset * itemsize, shape, tuple(step * itemsize for step in strides), itemsize)
 
 
 class Recorded:
@@ -50,10 +67,11 @@ class Recorded:
 
     def _calls(self, steps: Sequence[Step], parts: Mapping[int, Part]) -> list[Call]:
         calls = []
-        written: list[Part] = []  # since the last barrier
-        read: list[Part] = []
+        written: list[_Touched] = []  # since the last barrier
+        read: list[_Touched] = []
         for step in steps:
-            reads, writes = ([parts[number] for number in numbers] for numbers in (step.reads, step.writes))
+            reads = [_Touched(parts[number]) for number in step.reads]
+            writes = [_Touched(parts[number], number, box) for number, box in zip(step.writes, step.boxes, strict=True)]
             ordered = _meet(written, [*reads, *writes]) or _meet(read, writes)
             if ordered:
                 written, read = [], []
@@ -63,7 +81,7 @@ class Recorded:
         return calls
 
     def _call(
-        self, step: Step, ordered: bool, reads: Sequence[Part], writes: Sequence[Part], parts: Mapping[int, Part]
+        self, step: Step, ordered: bool, reads: Sequence[_Touched], writes: Sequence[_Touched], parts: Mapping[int, Part]
     ) -> Call:  # fmt: skip
         values, addresses = list(step.values), []
         for at, number, distance in step.addresses:
@@ -78,9 +96,10 @@ class Recorded:
         for place, number, distance, nbytes in step.bindings:
             memory, offset, _ = parts[number]
             bindings.append((place, memory, offset + distance, nbytes))
+        numbers = tuple((step.offsets[at], which) for at, which in step.scalars)
         return Call(
-            step.kernel, step.pack(*values), step.groups, ordered, tuple(reads), tuple(writes), tuple(addresses),
-            tuple((step.offsets[at], which) for at, which in step.scalars), tuple(bindings),
+            step.kernel, step.pack(*values), step.groups, ordered, tuple(one.part for one in reads),
+            tuple(one.part for one in writes), tuple(addresses), numbers, tuple(bindings), tuple(one.elements for one in writes),
         )  # fmt: skip
 
     def __call__(
@@ -123,10 +142,14 @@ def _lives(plan: Plan) -> tuple[list[Life], list[Life]]:
     return values, kept
 
 
-def _meet(some: Sequence[Part], others: Sequence[Part]) -> bool:
-    """Whether parts of memory have a byte in common."""
-    return any(
-        memory == other and begin < after and first < end
-        for memory, begin, end in some
-        for other, first, after in others
-    )
+def _meet(some: Sequence[_Touched], others: Sequence[_Touched]) -> bool:
+    """Whether some of what is touched is touched by others, too."""
+    return any(_overlap(one, other) for one in some for other in others)
+
+
+def _overlap(one: _Touched, other: _Touched) -> bool:
+    (memory, begin, end), (same, first, after) = one.part, other.part
+    if memory != same or begin >= after or first >= end:
+        return False
+    known = one.box is not None and other.box is not None and one.buffer == other.buffer
+    return not (known and layout.apart(one.box, other.box))  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from ..core import layout
-from ..core.array import VkArray
+from ..core.array import VkArray, box_of
 from ..core.dtypes import DType
 from ..core.tokens import Token
 from ..kernels import expressions, fused
@@ -253,19 +253,7 @@ def length(node: Node) -> int:
 
 def apart(one: VkArray, other: VkArray) -> bool:
     """Whether two parts of an array, of the same strides, have no element in common: blocks that some axis parts."""
-    strides = one._strides
-    if other._strides != strides or one._dtype is not other._dtype or any(step <= 0 for step in strides):
-        return False
-    found, before, rest, other_rest = False, 0, one._offset, other._offset
-    for step, length, other_length in zip(strides, one._shape, other._shape, strict=True):
-        begin, rest = divmod(rest, step)
-        other_begin, other_rest = divmod(other_rest, step)
-        end, other_end = begin + length, other_begin + other_length
-        if before and max(end, other_end) * step > before:
-            return False
-        found |= end <= other_begin or other_end <= begin
-        before = step
-    return found
+    return layout.apart(box_of(one), box_of(other))
 
 
 def number_key(number: Scalar, dtype: DType) -> tuple[object, ...]:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._vk.watch import Watch, unwatched
-from ..core.array import VkArray, storage_itemsize
+from ..core.array import VkArray, box_of, storage_itemsize
+from ..core.layout import Box
 from ..core.tokens import Noticed, token
 from ..errors import OutOfMemoryError, TraceError
 from ..kernels.dispatch import Dispatch
@@ -252,12 +253,19 @@ class Trace(Watch):
 class Lowering(Watch):
     """Takes the dispatches of a program, which do not reach the device."""
 
-    __slots__ = ("varies",)
+    __slots__ = ("boxes", "varies")
     traces = True
 
     def __init__(self, varies: bool) -> None:
         super().__init__()
         self.varies = varies
+        self.boxes: dict[int, Box] | None = None
+
+    def into(self, results: Sequence[VkArray]) -> None:
+        """Know which elements of their memory the next dispatches write."""
+        self.boxes = {id(one._buffer): box_of(one) for one in results}
+        if len(self.boxes) < len(results):  # several of the same memory
+            self.boxes = None
 
     def allocate(self, device: Device, nbytes: int) -> Value:
         """Memory that is taken when the program runs."""
@@ -276,7 +284,7 @@ class Lowering(Watch):
 
     def add(self, dispatch: Dispatch) -> None:
         """Take a dispatch."""
-        self.dispatches.append(dispatch)
+        self.dispatches.append(dispatch._replace(boxes=self.boxes) if self.boxes else dispatch)
 
 
 def is_whole(array: VkArray) -> bool:

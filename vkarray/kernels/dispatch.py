@@ -16,6 +16,7 @@ from .._vk.pointer import Pointer
 from .._vk.watch import current, watches
 from ..core.array import VkArray, storage_itemsize
 from ..core.dtypes import DType
+from ..core.layout import Box
 from ..core.tokens import plain
 from .scalars import Scalar
 from .texels import Binding
@@ -44,7 +45,10 @@ Fields = Mapping[str, Any]
 
 
 class Dispatch(NamedTuple):
-    """What a kernel is to do: with which arguments, in how many workgroups, and which memory it reads and writes."""
+    """What a kernel is to do: with which arguments, in how many workgroups, and which memory it reads and writes.
+
+    `boxes` are, by the identity of memory that it writes, which elements it writes there at most, where that is known.
+    """
 
     kernel: Kernel
     fields: Fields
@@ -52,6 +56,7 @@ class Dispatch(NamedTuple):
     reads: Sequence[Buffer]
     writes: Sequence[Buffer]
     bindings: Sequence[Binding] | None = None
+    boxes: Mapping[int, Box] | None = None
 
 
 def number(value: float, dtype: DType) -> Number:

@@ -19,6 +19,7 @@ from .._vk.prepared import Prepared
 from .._vk.watch import Watch
 from ..core import dtypes
 from ..core.array import VkArray
+from ..core.layout import Box
 from ..core.tokens import Token
 from .dispatch import Dispatch, Number, packed, pointer
 from .scalars import Scalar, scalar_bytes
@@ -53,6 +54,7 @@ class Step(NamedTuple):
     groups: tuple[int, int, int]
     reads: tuple[int, ...]
     writes: tuple[int, ...]
+    boxes: tuple[Box | None, ...]  # which elements it writes of each at most, where that is known
     bindings: tuple[tuple[int, int, int, int], ...]
     takes: tuple[tuple[int, int], ...]  # new buffers that it is the first to use, and their bytes
     drops: tuple[int, ...]  # new buffers that it is the last to use
@@ -208,9 +210,14 @@ class Plan:
             (place, *self.place(Pointer(buffer, offset)), nbytes)
             for place, buffer, offset, nbytes in what.bindings or ()
         )
+        known = what.boxes or {}
+        boxes = tuple(
+            known.get(id(buffer)) if self.first_new <= number < self.last else None
+            for buffer, number in zip(what.writes, writes, strict=True)
+        )
         return Step(
             what.kernel, struct.Struct(form).pack, values, tuple(offsets), tuple(addresses), tuple(scalars), what.groups,
-            reads, writes, bindings, (), (), block,
+            reads, writes, boxes, bindings, (), (), block,
         )  # fmt: skip
 
     def _with_lives(self, steps: list[Step]) -> tuple[Step, ...]:
