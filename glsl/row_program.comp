@@ -18,7 +18,7 @@ layout(constant_id = 5) const int ROW_AXES = 1;
 layout(constant_id = 6) const int AXES = 2;
 layout(constant_id = 7) const uint KEPT_PACKS = 0u;  // of an invocation: it computes results of those that it reduced
 layout(constant_id = 8) const uint SUBGROUP = 1u;  // invocations of a subgroup, which exchange values
-const uint BATCH = 4u;
+layout(constant_id = 9) const uint BATCH = 4u;     // packs that are loaded before one is stored
 const uint LANES = 8u;  // of glsl/reduce.comp
 
 #define INPUTS 56
@@ -106,9 +106,10 @@ void main() {
         if (number * VECTOR < elements) kept_packs(number);
         return;
     }
-    uint packs = VECTOR > 1u ? elements / VECTOR : 0u;
+    uint packs = elements / VECTOR;
     uint number = member;
     for (; number + (BATCH - 1u) * MEMBERS < packs; number += BATCH * MEMBERS) batch(number);
     for (; number < packs; number += MEMBERS) pack(number);
+    if (VECTOR == 1u) return;
     for (uint index = packs * VECTOR + member; index < elements; index += MEMBERS) element(index);
 }

@@ -32,6 +32,9 @@ REDUCTIONS, RANK = 8, 16  # and axes, at most: those of glsl/row_program.comp
 _MOST_SUBGROUPS = 8  # of a row, that meet at once: those of glsl/reduce.comp
 _NEIGHBOURS, _COLUMNS_WORKGROUP = 32, 1024  # rows that a workgroup for columns has at least, and its invocations
 _MOST_ELEMENTS = 16  # of a pack
+_ELEMENTS_AHEAD = (
+    8  # single elements that GPUs load before they store one: memory answers all of them in the time of one
+)
 _AHEAD = 1 << 31  # bytes that an element of a row may lie after the first one, which devices take for unsigned
 
 
@@ -145,8 +148,8 @@ class Rows(NamedTuple):
         sizes = [storage_itemsize(one.dtype, device) for one in inputs if one.kind in OF_ELEMENTS]
         vector = launch.vector_of([*sizes, *(storage_itemsize(one._dtype, device) for one, _, _ in full)])
         vector = min([vector, *(_pack(one, rows) if steps == contiguous else 1 for one, rows, steps in full)])
-        at_once = self.expression.times(device) // BATCH  # elements that results are computed for
-        while vector > max(1, at_once):
+        times = self.expression.times(device)  # elements that results are computed for at once
+        while vector > max(1, times // BATCH):
             vector //= 2
         columns = self._is_by_columns(kept, whole)
         shared = launch.uses_shared_memory(device)
@@ -178,6 +181,9 @@ class Rows(NamedTuple):
             few = (SINGLE,)
             if self.expression.is_long(device):
                 few, vector = (SINGLE, ONE_BY_ONE), 1
+        batch = BATCH
+        if vector == 1:
+            batch = 1 if single or device.limits.kind == "cpu" else min(_ELEMENTS_AHEAD, 1 << times.bit_length() - 1)
         subgroup = 0
         if shared and not columns and has_subgroups(device) and all(one.can_meet_in_subgroups for one in reduced):
             subgroup = device.limits.subgroup_size
@@ -188,8 +194,8 @@ class Rows(NamedTuple):
         ]
         numbers = tuple(tuple(one.items()) for one in constants)
         return Form(
-            tuple(inputs), whole, 0 if varies else length, numbers, members, columns, vector, packs, workgroup, shared,
-            subgroup,
+            tuple(inputs), whole, 0 if varies else length, numbers, members, columns, vector, batch, packs, workgroup,
+            shared, subgroup,
         )  # fmt: skip
 
     def _bound(self, one: Any, kind: str, pack: int, number: int) -> texels.Binding | None:
@@ -243,7 +249,7 @@ def _pack(array: VkArray, steps: layout.Strides) -> int:
 def _kernel(expression: Expression, form: Form, row_axes: int, axes: int, device: Device) -> Any:
     constants = (
         form.workgroup, form.members, int(form.columns), form.length, form.vector, row_axes, axes, form.packs,
-        form.subgroup,
+        form.subgroup, form.batch,
     )  # fmt: skip
     return kernel_caches.make(
         device, code(expression, form, device), f"rows: {expression.label}", tuple(enumerate(constants))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SHELL = Variant("row_program", (), "row program")
 _OF_SUBGROUPS = Variant("row_program", (("SUBGROUPS", "1"),), "row program of subgroups")
-BATCH = 4  # packs that are loaded before one is stored: those of glsl/row_program.comp
+BATCH = 4  # packs that are loaded before one is stored
 _LANES = 8  # packs that lie between those of an invocation which reduces: those of glsl/reduce.comp
 _MOST_KEPT = 64  # numbers that an invocation keeps of its elements from one reduction to what comes later
 OF_ELEMENTS = ("memory", "texels", "words", "walked", "ahead")  # kinds of inputs that each element of a row has one of
@@ -56,7 +56,8 @@ class Form(NamedTuple):
     reductions: tuple[tuple[tuple[int, int], ...], ...]  # the constants of each
     members: int  # invocations of a row
     columns: bool  # neighbouring rows have neighbouring elements
-    vector: int  # elements that are stored at once
+    vector: int  # elements that are stored at once: a pack
+    batch: int  # packs that are loaded before one is stored
     packs: int  # of an invocation, of which values are kept from one reduction to what comes later, or 0
     workgroup: int
     shared: bool
@@ -109,14 +110,13 @@ class _Linked(fused.Linked):
         elements, ways = self._ways()
         body = self.linker.body("element")
         if elements:
-            index = body.load(self.unsigned, body.parameters[0])
-            values = self._of_element(body, index, [value for _, value, _ in results], {})
-            for number, value, dtype in results:
-                self._store_at(body, number, index, values[value], dtype)
+            self._elements_of_results(body, results, 1, 0)
         body.end()
         for name, (count, apart) in ways.items():
             body = self.linker.body(name)
-            if results and count:
+            if results and count and self.form.vector == 1 and not self.form.packs:
+                self._elements_of_results(body, results, count, apart)
+            elif results and count:
                 self._packs_of_results(body, results, count, apart, self.kept if name == "kept_packs" else {})
             body.end()
         return self.linker.module()
@@ -124,13 +124,12 @@ class _Linked(fused.Linked):
     def _ways(self) -> tuple[bool, dict[str, tuple[int, int]]]:
         """Whether the shell computes results of single elements; by its function, of how many packs at once, and how far apart."""
         form = self.form
-        packs = form.length // form.vector if form.vector > 1 else 0
+        packs, varies = form.length // form.vector, not form.length
         if form.packs:
             return False, {"pack": (0, 0), "batch": (0, 0), "kept_packs": (form.packs, _LANES)}
-        varies = form.vector > 1 and not form.length
-        single = int(varies or packs % (BATCH * form.members) > 0)
-        batch = BATCH * (varies or packs > (BATCH - 1) * form.members)
-        elements = varies or not packs or form.length % form.vector > 0
+        single = int(form.batch > 1 and (varies or packs % (form.batch * form.members) > 0))
+        batch = form.batch * (varies or packs > (form.batch - 1) * form.members)
+        elements = form.vector > 1 and (varies or form.length % form.vector > 0)
         return elements, {"pack": (single, 0), "batch": (batch, form.members), "kept_packs": (0, 0)}
 
     # -- what is of a row
@@ -386,16 +385,32 @@ class _Linked(fused.Linked):
         stored = body.load(self.linker.pointed(function.parameters[-1]), value)
         body.call(function, (address, self.zero, stored))
 
+    def _numbers(self, body: link.Body, count: int, apart: int) -> list[int]:
+        """So many numbers that lie apart, of which the first is the parameter."""
+        numbers = [body.load(self.unsigned, body.parameters[0])]
+        for _ in range(1, count):
+            numbers.append(body.add(self.unsigned, numbers[-1], self.linker.unsigned(apart)))
+        return numbers
+
+    def _elements_of_results(
+        self, body: link.Body, results: Sequence[tuple[int, int, DType]], count: int, apart: int
+    ) -> None:  # fmt: skip
+        """Load what so many elements are made of, and store what is made of it."""
+        numbers, wanted = self._numbers(body, count, apart), [value for _, value, _ in results]
+        inputs = [place for place in self._needed(wanted)[0] if place < self.count]
+        loaded = [{place: self._input(body, place, index) for place in inputs} for index in numbers]
+        for index, found in zip(numbers, loaded, strict=True):
+            values = self._of_element(body, index, wanted, found)
+            for number, value, dtype in results:
+                self._store_at(body, number, index, values[value], dtype)
+
     def _packs_of_results(
         self, body: link.Body, results: Sequence[tuple[int, int, DType]], count: int, apart: int, kept: Mapping[int, Kept]
     ) -> None:  # fmt: skip
         """Load so many packs, and store what is made of them."""
-        linker, unsigned, wanted = self.linker, self.unsigned, [value for _, value, _ in results]
+        linker, wanted = self.linker, [value for _, value, _ in results]
         stores = [self.access(dtype, "store_pack", self.form.vector) for _, _, dtype in results]
-        number = body.load(unsigned, body.parameters[0])
-        numbers = [number]
-        for _ in range(1, count):
-            numbers.append(body.add(unsigned, numbers[-1], linker.unsigned(apart)))
+        numbers = self._numbers(body, count, apart)
         loaded = [self._packs(body, number, wanted, self.form.vector, kept) for number in numbers]
         for step, (number, packs) in enumerate(zip(numbers, loaded, strict=True)):
             made = [body.variable(function.parameters[-1]) for function in stores]
