@@ -5,9 +5,12 @@ Mesa 26 gives llvmpipe fragments of 8 x 8 x 8; a tile of the tests' own takes th
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from reference import supported
+from test_cooperative import able as able
 from test_cooperative import compiler_is_new
 from test_matmul import values_of
 
@@ -71,7 +74,8 @@ def operands(dtype, rows, keys, width, heads=(2, 2)):
 def both(dtype, device, hosts, mask=None, view=lambda x: x, **options):
     """The result on the device, and whether scores are stored on the way."""
     arrays = [view(vx.asarray(one, dtype=dtype)) for one in hosts]
-    stored = attention_fragments.choose_tile(device, hosts[0].shape[-1], dtype) is None or hosts[0].shape[-1] % 8 != 0
+    _, heads, rows, width = hosts[0].shape
+    stored = attention_fragments.choose_tile(device, width, dtype, rows, heads) is None or width % 8 != 0
     return attention.attend(*arrays, mask, **options), stored
 
 
@@ -171,8 +175,32 @@ def test_the_same_bits_every_time(device, tile) -> None:
 
 
 def test_devices_without_what_the_kernel_needs_are_left_alone(device) -> None:
-    assert attention_fragments.choose_tile(device, 1000, vx.float16) is None
-    assert attention_fragments.choose_tile(device, 64, vx.float32) is None
+    assert attention_fragments.choose_tile(device, 1000, vx.float16, 64, 8) is None
+    assert attention_fragments.choose_tile(device, 64, vx.float32, 64, 8) is None
+
+
+@pytest.mark.parametrize("width", [64, 40])
+def test_how_rows_are_shared_out_changes_no_bit(device, monkeypatch, width) -> None:
+    """Few rows get smaller workgroups, with blocks of as many keys: a model gives the same alone and in a batch."""
+    hosts = operands(HALVES[0], 300, 200, width)
+    results = set()
+    for row in TILES["gpu"]:
+        if row.keys == TILES["gpu"][0].keys:
+            with monkeypatch.context() as context:
+                context.setitem(TILES, "gpu", (row,))
+                results.add(np.asarray(both(HALVES[0], device, hosts)[0]).tobytes())
+    assert len(results) == 1
+
+
+def test_smaller_workgroups_keep_all_processors_busy(able) -> None:
+    able = able._replace(features=able.features | attention_fragments._SHUFFLES | attention_fragments._REDUCTIONS)
+    chosen = functools.partial(attention_fragments.choose_tile, able, 64, vx.float16)
+    large, middle, small = TILES["gpu"][:3]
+    assert (large.block, middle.block, small.block) == (256, 128, 64)
+    assert chosen(rows=256, heads=12) == chosen(rows=512, heads=16) == small
+    assert chosen(rows=1024, heads=16) == chosen(rows=256, heads=48) == middle
+    assert chosen(rows=2048, heads=32) == chosen(rows=256, heads=96) == large
+    assert attention_fragments.choose_tile(able, 128, vx.float16, 256, 12).width == 128
 
 
 def test_tiles_fit_what_they_are_for() -> None:

@@ -19,6 +19,7 @@ from ..kernels.conversion import cast
 from ..kernels.dispatch import dispatch, pointer
 from ..kernels.product import cooperative
 from ..kernels.product.fragments import LANES
+from ..kernels.product.tiles import PROCESSORS
 from ..kernels.row_kernels import layout_of
 from ..ops.searching import where
 from ..shaders.source import Variant
@@ -61,9 +62,10 @@ class Tile(NamedTuple):
         return 16 * (2 * self.keys * row + self.subgroups * own) + (0 if reductions else 4 * self.subgroups * fragment)
 
 
-# In each table the first row that fits is taken. Figures of an NVIDIA H200.
+# In each table the first row that fits is taken, unless a smaller one with the same keys, which gives the same bits, is enough to
+# keep every processor busy. Figures of an NVIDIA H200.
 TILES: dict[str, tuple[Tile, ...]] = {
-    "gpu": (Tile(64, 32, 2, 8), Tile(128, 48, 1, 4), Tile(128, 16, 1, 4)), "cpu": (),
+    "gpu": (Tile(64, 32, 2, 8), Tile(64, 32, 1, 8), Tile(64, 32, 1, 4), Tile(128, 48, 1, 4), Tile(128, 16, 1, 4)), "cpu": (),
 }  # fmt: skip
 
 
@@ -90,21 +92,23 @@ def has_reductions(device: Device) -> bool:
     return device.features.issuperset(_REDUCTIONS)
 
 
-def choose_tile(device: Device, width: int, dtype: DType) -> Tile | None:
-    """The row of the device's table for rows of this many elements; None where there is none."""
+def choose_tile(device: Device, width: int, dtype: DType, rows: int, heads: int) -> Tile | None:
+    """The row of the device's table for rows of this many elements, so many for each of some heads; None where there is none."""
     features, limits = cooperative.FEATURES.get(dtype.name), device.limits
     if features is None or not device.features.issuperset({*features, *_SHUFFLES}):
         return None
-    for tile in TILES[limits.kind]:
-        if (
-            width <= tile.width
-            and (dtype.name, *(tile.fragment,) * 3) in limits.cooperative_matrices
-            and limits.has_subgroups_of(tile.subgroup)
-            and tile.shared_bytes(_whole(width, tile), has_reductions(device)) <= limits.max_shared_memory_size
-            and tile.subgroups * tile.subgroup <= limits.max_workgroup_invocations
-        ):
-            return tile
-    return None
+    fitting = [
+        tile
+        for tile in TILES[limits.kind]
+        if width <= tile.width
+        and (dtype.name, *(tile.fragment,) * 3) in limits.cooperative_matrices
+        and limits.has_subgroups_of(tile.subgroup)
+        and tile.shared_bytes(_whole(width, tile), has_reductions(device)) <= limits.max_shared_memory_size
+        and tile.subgroups * tile.subgroup <= limits.max_workgroup_invocations
+    ]
+    alike = [tile for tile in fitting if tile.keys == fitting[0].keys and tile.width == fitting[0].width]
+    few = [tile for tile in alike if heads * -(-rows // tile.block) <= PROCESSORS]
+    return min(few, key=lambda tile: tile.block) if few else next(iter(fitting), None)
 
 
 def _whole(width: int, tile: Tile) -> int:
@@ -122,15 +126,17 @@ def attend(
     Returns the result of shape (..., H, L, F), which lies in memory as (..., L, H, F), the order that comes after it in models.
     """
     rows, width, keys, dtype, device = *query._shape[-2:], key._shape[-2], query._dtype, query._device
-    tile = choose_tile(device, width, dtype)
     rank = max(query.ndim, key.ndim, value.ndim)
-    if tile is None or width % LANES or value._shape[-1] != width or rank > 4 or 0 in (*query._shape, *key._shape):
+    if width % LANES or value._shape[-1] != width or rank > 4 or 0 in (*query._shape, *key._shape):
         return None
     stacks = [(1, 1, *one._shape[:-2])[-2:] for one in (query, key, value)]
     (own, heads), *others = stacks
     batch, heads = layout.broadcast_shapes(
         [(own, heads), *((one, count * group) for one, count in others)], "attention"
     )
+    tile = choose_tile(device, width, dtype, rows, batch * heads)
+    if tile is None:
+        return None
     operands = [
         _in_packs(layout_of(one, (batch, count, *one._shape[-2:])))
         for one, count in zip((query, key, value), (heads, heads // group, heads // group), strict=True)

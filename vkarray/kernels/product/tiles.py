@@ -13,7 +13,7 @@ _IDLE = 0.35  # of the time of a tile is lost where another could have run besid
 
 # Of an NVIDIA H100 (`benchmarks/notes/product.md` has the measurements): how many processors tiles are spread over, and the
 # nanoseconds that adding up parts of sums takes, once and for each number.
-_PROCESSORS, _ADDING, _ADDED = 132, 3100.0, 1.7e-3
+PROCESSORS, _ADDING, _ADDED = 132, 3100.0, 1.7e-3
 _PARTS = tuple(sorted(base << power for base in (2, 3) for power in range(9)))  # into how many parts sums may be cut
 
 
@@ -85,7 +85,7 @@ def _time_in_parts(tile: Row, shape: Sequence[int], k: int, parts: int, itemsize
     def step(side_by_side: int) -> float:
         return math.hypot(tile.latency, tile.step * side_by_side) * itemsize / 4
 
-    steps = waves * step(tile.at_once) + (step(-(-rest // _PROCESSORS) * _PROCESSORS) if rest else 0.0)
+    steps = waves * step(tile.at_once) + (step(-(-rest // PROCESSORS) * PROCESSORS) if rest else 0.0)
     adding = _ADDING + _ADDED * parts * math.prod(shape) if parts > 1 else 0.0
     return -(-k // parts) * steps + adding
 
