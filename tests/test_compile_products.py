@@ -11,6 +11,9 @@ from reference import supported
 from test_matmul import values_of
 
 import vkarray as vx
+from vkarray.core.array import empty
+from vkarray.kernels.product.epilogue import Epilogue
+from vkarray.kernels.product.strategies import multiply
 
 TYPES = supported([vx.int16, vx.float16, vx.bfloat16, vx.float32, vx.complex64])
 REAL = supported([vx.float16, vx.float32])
@@ -95,6 +98,45 @@ def test_the_bits_of_kernels_of_their_own(name: str) -> None:
 def test_activations(name: str) -> None:
     for dtype in REAL:
         assert "product, then" in str(check(ACTIVATED[name], dtype).explain())
+
+
+def bias_changes(y: Any, x: Any, b: Any, r: Any, n: Any) -> Any:
+    b[...] = 0
+    return y + r
+
+
+# What follows a product y with a bias b, which its kernel adds; and whether it becomes a part of that kernel.
+AFTER_BIAS: dict[str, tuple[Callable[..., Any], bool]] = {
+    "a residual": (lambda y, x, b, r, n: y + r, True),
+    "a residual before": (lambda y, x, b, r, n: r + y, True),
+    "a copy and a residual": (lambda y, x, b, r, n: vx.asarray(y[None], copy=True) + r[None], True),
+    "the bias once more": (lambda y, x, b, r, n: y + b, True),
+    "a number": (lambda y, x, b, r, n: y * n, True),
+    "a number and a residual": (lambda y, x, b, r, n: y * n - r, True),
+    "gelu": (lambda y, x, b, r, n: gelu(y), True),
+    "gelu and a residual": (lambda y, x, b, r, n: gelu(y) + r, True),
+    "two more arrays": (lambda y, x, b, r, n: y * r + x[:, :1], False),
+    "a product that is returned": (lambda y, x, b, r, n: (y, y + r), False),
+    "a bias that changes": (bias_changes, False),
+}
+
+
+@pytest.mark.parametrize("wide", [False, True], ids=["rounded", "wide"])
+@pytest.mark.parametrize("name", AFTER_BIAS)
+def test_what_follows_a_product_with_a_bias(name: str, wide: bool) -> None:
+    after, linked = AFTER_BIAS[name]
+
+    def function(x: Any, w: Any, b: Any, r: Any, n: Any) -> Any:
+        y = empty(r.shape, r.dtype, r.device)
+        return after(multiply(x, w, y, Epilogue(b, wide=wide)), x, b, r, n)
+
+    for dtype in REAL:
+        compiled = vx.compile(function)
+        for seed in range(3):
+            arrays = given(dtype, 10 * seed)
+            again = [vx.asarray(one, copy=True) for one in arrays]
+            assert bits(compiled(*arrays, 2 + seed)) == bits(function(*again, 2 + seed))
+        assert not linked or "product, then" in str(compiled.explain())
 
 
 WRITTEN: dict[str, Callable[..., None]] = {}

@@ -14,7 +14,7 @@ from . import mosaic, rows, short, sums, views
 from .borders import with_borders
 from .expression import RegionExpression, RowExpression, Together
 from .regions import Dependencies, Region, in_order, length, regions
-from .simplify import living, without_repetitions
+from .simplify import living, without_copies, without_repetitions
 from .stored import with_steps
 from .trace import Memory, Node, Value, is_whole
 from .work import Kernel, OfRows, Reduced, Sums, Work
@@ -40,7 +40,8 @@ class Fused(NamedTuple):
 def fuse(traced: Sequence[Node], kept: Iterable[Memory]) -> Fused:
     """The work for traced nodes. `kept` is the memory of what the function returns."""
     returned = list(kept)
-    every = with_steps(traced, returned)
+    direct = without_copies(traced, returned)
+    every = with_steps(direct, returned)
     alive = living(every, returned)
     once = living(without_repetitions(alive, returned), returned)
     nodes = with_borders(once)
@@ -58,7 +59,8 @@ def fuse(traced: Sequence[Node], kept: Iterable[Memory]) -> Fused:
         taken -= stored
     else:
         values = []
-    return Fused(work, len(traced), len(every) - len(alive), len(alive) - len(once), builder.inlined, values)
+    dead = len(traced) - len(direct) + len(every) - len(alive)
+    return Fused(work, len(traced), dead, len(alive) - len(once), builder.inlined, values)
 
 
 def _work(

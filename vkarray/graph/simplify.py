@@ -1,4 +1,4 @@
-"""Nodes that need not be: those whose results nobody reads, and those that repeat another one."""
+"""Nodes that need not be: those whose results nobody reads, those that repeat another one, and copies of what stays as it is."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from .._vk.pointer import Pointer
 from ..core.array import VkArray, array_in
 from ..core.tokens import Token
+from ..kernels.expressions import is_copy
 from ..kernels.scalars import Scalar
 from .trace import Memory, Node, Value, is_whole
 
@@ -21,6 +22,45 @@ def living(nodes: Sequence[Node], kept: Iterable[Memory]) -> list[Node]:
             needed.update(map(id, node.reads))
             alive.append(node)
     return alive[::-1]
+
+
+def without_copies(nodes: Sequence[Node], kept: Iterable[Memory]) -> list[Node]:
+    """The nodes without those that copy all of some memory of the program's to other memory, neither of which is written later."""
+    returned = set(map(id, kept))
+    writers: dict[int, list[int]] = {}
+    for place, node in enumerate(nodes):
+        for memory in dict.fromkeys(map(id, node.writes)):
+            writers.setdefault(memory, []).append(place)
+    same: dict[int, Memory] = {}
+    found: list[Node] = []
+    before: list[int] = []  # how many nodes are found before each
+    for place, node in enumerate(nodes):
+        before.append(len(found))
+        if any(id(memory) in same for memory in node.reads):
+            node = renamed(node, lambda memory: same.get(id(memory), memory))
+        if node.stored is not None and node.stored.nodes:
+            own = len(found) + 1 - before[place + 1 - node.stored.nodes]
+            node = node._replace(stored=node.stored._replace(nodes=own))
+        source, result = _copied(node) or (None, None)
+        if (
+            source is not None and result is not None and id(result._buffer) not in returned
+            and writers[id(result._buffer)] == [place] and writers.get(id(source._buffer), [place])[-1] < place
+        ):  # fmt: skip
+            same[id(result._buffer)] = source._buffer
+        else:
+            found.append(node)
+    return found
+
+
+def _copied(node: Node) -> tuple[VkArray, VkArray] | None:
+    """What a node copies and what it makes, where both are all of memory of the program's, in the same order."""
+    source, result = node.inputs[0] if node.inputs else None, node.result
+    if node.operation is None or not is_copy(node.operation) or node.stored is not None or result is None:
+        return None
+    if type(source) is not VkArray or source._dtype is not result._dtype or source.size != result.size:
+        return None
+    own = all(type(one._buffer) is Value and not one._buffer.given and is_whole(one) for one in (source, result))
+    return (source, result) if own else None
 
 
 def without_repetitions(nodes: Sequence[Node], kept: Iterable[Memory]) -> list[Node]:

@@ -15,7 +15,7 @@ from ..core.dtypes import DType
 from ..kernels import expressions
 from ..kernels.expressions import As, Expression, Step
 from ..kernels.gather import Gather
-from ..kernels.product.epilogue import INPUTS, Epilogue
+from ..kernels.product.epilogue import INPUTS, Epilogue, addition
 from ..kernels.product.stacks import Product
 from ..kernels.product.strategies import is_worth_linking
 from ..kernels.scalars import Scalar
@@ -143,7 +143,8 @@ def _with(
             if operand._dtype is not result._dtype or not product.takes(operand):
                 return None
             addends.append(operand)
-    if len(addends) > 2 or 1 + len(addends) + len(numbers) >= INPUTS:
+    most = 2 - len(product.epilogue.addends)
+    if len(addends) > most or 1 + 2 - most + len(addends) + len(numbers) >= INPUTS:
         return None
     return _Steps((*found.members, place), tuple(addends), numbers)
 
@@ -168,7 +169,7 @@ def _is_whole_of(operand: VkArray, made: VkArray) -> bool:
 def _holds(nodes: Sequence[Node], own: range, product: Product | Gather, found: _Steps, uses: _Uses) -> bool:
     """Whether all that is read is the same where the last operation stands."""
     last = found.members[-1]
-    if not all(uses.stays(one._buffer, own[0], last) for one in product.operands):
+    if not all(uses.stays(one._buffer, own[0], last) for one in (*product.operands, *product.epilogue.addends)):
         return False
     readers = {
         id(operand._buffer): member
@@ -181,15 +182,15 @@ def _holds(nodes: Sequence[Node], own: range, product: Product | Gather, found: 
 
 def _node(nodes: Sequence[Node], product: Product | Gather, steps: _Steps) -> Node:
     """A product or a gather that computes what follows it."""
-    last = nodes[steps.members[-1]]
-    dtype, result = product.result._dtype, last.result
+    last, before = nodes[steps.members[-1]], product.epilogue
+    result, addends = last.result, (*before.addends, *steps.addends)
     assert result is not None
     are_sums = isinstance(product, Product) and _are_sums(nodes, product, steps)
-    expression = None if are_sums else _expression(nodes, product.result, steps, dtype)
-    bias, residual = (*steps.addends, None, None)[:2]
-    epilogue = Epilogue(bias, None, residual, steps=expression, numbers=tuple(steps.numbers.values()))
+    expression = None if are_sums else _expression(nodes, product, steps)
+    bias, residual = (*addends, None, None)[:2]
+    epilogue = Epilogue(bias, None, residual, before.wide, expression, tuple(steps.numbers.values()))
     also = tuple(one._buffer for one in product.also_writes)
-    reads = tuple(one._buffer for one in (*product.operands, *steps.addends))
+    reads = tuple(one._buffer for one in (*product.operands, *addends))
     whole = product._replace(result=result, epilogue=epilogue)
     return Node((*reads, *also), (result._buffer, *also), last.line, stored=Stored(0, whole))
 
@@ -213,10 +214,11 @@ def _are_sums(nodes: Sequence[Node], product: Product, steps: _Steps) -> bool:
     return True
 
 
-def _expression(nodes: Sequence[Node], product: VkArray, steps: _Steps, dtype: DType) -> Expression:
+def _expression(nodes: Sequence[Node], product: Product | Gather, steps: _Steps) -> Expression:
     """What is computed of an element, of the addends and of numbers."""
-    values: dict[Any, int] = {id(product._buffer): 0}
-    inputs = [dtype] * (1 + len(steps.addends))
+    dtype, given = product.result._dtype, len(product.epilogue.addends)
+    values: dict[Any, int] = {id(product.result._buffer): 0}
+    inputs = [dtype] * (1 + given + len(steps.addends))
     for key in steps.numbers:
         values[key] = len(inputs)
         inputs.append(key[1])
@@ -232,9 +234,11 @@ def _expression(nodes: Sequence[Node], product: VkArray, steps: _Steps, dtype: D
             return values[number_key(operand, kind)]
         found = values.get(id(operand._buffer))
         if found is None:
-            found = 1 + next(k for k, one in enumerate(steps.addends) if same_place(operand, one))
+            found = 1 + given + next(k for k, one in enumerate(steps.addends) if same_place(operand, one))
         return found if operand._dtype is kind else value_of(As(operand._dtype, kind), found)
 
+    if given and not product.epilogue.wide:
+        values[id(product.result._buffer)] = value_of(addition(dtype, dtype), 0, 1)
     for member in steps.members:
         node, operation, result = nodes[member], nodes[member].operation, nodes[member].result
         assert operation is not None

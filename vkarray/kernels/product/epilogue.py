@@ -49,6 +49,11 @@ class Epilogue:
         return tuple(one for one in (self.bias, self.residual) if one is not None)
 
     @property
+    def may_go_on(self) -> bool:
+        """Whether steps may follow as a part of it: those of nothing, or of a bias."""
+        return self.activation is self.residual is self.steps is None
+
+    @property
     def label(self) -> str:
         """The names of the steps, for people."""
         return f"fused{' add' * len(self.addends)}" if self.steps is None else self.steps.label
@@ -110,11 +115,11 @@ class Epilogue:
             return
         steps: list[tuple[Operation, tuple[VkArray, ...]]] = []
         if self.bias is not None:
-            steps.append((_addition(product._dtype, dtype), (self.bias,)))
+            steps.append((addition(product._dtype, dtype), (self.bias,)))
         if self.activation is not None:
             steps.append((self.activation.operation(dtype), ()))
         if self.residual is not None:
-            steps.append((_addition(dtype, dtype), (self.residual,)))
+            steps.append((addition(dtype, dtype), (self.residual,)))
         for operation, others in steps:
             launch.elementwise(operation, (product, *others), result)
             product = result
@@ -124,7 +129,7 @@ NOTHING = Epilogue()
 
 
 @functools.cache
-def _addition(product: DType, dtype: DType) -> Operation:
+def addition(product: DType, dtype: DType) -> Operation:
     """An element of a product, of its own type, and one of the type of the result."""
     return Operation(f"add {product} and {dtype}", "a + b", (product, dtype), dtype, dtype)
 
@@ -133,8 +138,8 @@ def _addition(product: DType, dtype: DType) -> Operation:
 def _activated(activation: Row, biased: bool, added: bool, residual: bool, dtype: DType) -> Expression:
     """activation(product + bias) + residual, where the bias may have been `added` to the sums already."""
     inputs = 1 + biased + residual
-    steps = [Step(_addition(dtype, dtype), (0, 1))] if added else []
+    steps = [Step(addition(dtype, dtype), (0, 1))] if added else []
     steps.append(Step(activation.operation(dtype), (inputs if added else 0,)))
     if residual:
-        steps.append(Step(_addition(dtype, dtype), (inputs + len(steps) - 1, inputs - 1)))
+        steps.append(Step(addition(dtype, dtype), (inputs + len(steps) - 1, inputs - 1)))
     return Expression((dtype,) * inputs, tuple(steps), ((inputs + len(steps) - 1, dtype),))

@@ -54,7 +54,7 @@ def multiply(a: VkArray, b: VkArray, result: VkArray, epilogue: Epilogue = NOTHI
             return _one_by_one(product)
         if not is_worth_linking(product, product.epilogue.cost(result)):
             return _sums_first(product)
-    trace = tracer() if epilogue is NOTHING else None
+    trace = tracer() if epilogue.may_go_on else None
     first = 0 if trace is None else trace.position
     strategy, how = _chosen(product)
     strategy.run(product, how)
