@@ -55,6 +55,8 @@ CASES: dict[str, tuple[Function, int]] = {
     "another shape": (lambda x: vx.sort(copy(vx.reshape(vx.cumulative_sum(x, axis=1), (2, 3, 8))), axis=0), 1),
     "a view of a copy": (lambda x: copy(vx.cumulative_sum(x, axis=1))[1:, ::-2] * 2, 1),
     "between products": (lambda x: copy(x @ vx.matrix_transpose(x)) @ copy(x * 2), 2),
+    "a product of a flipped copy": (lambda x: (lambda p: p @ vx.flip(copy(p)).T * 1)(vx.pad(x, 1)), 1),
+    "a sum of a flipped copy": (lambda x: vx.sum(vx.flip(copy(vx.pad(x, 1))), axis=1) * 2, 1),
     "a copy of a view": (lambda x: vx.sort(copy(vx.cumulative_sum(x, axis=1)[1:]), axis=0), 0),
     "a copy in another order": (lambda x: vx.sort(copy(vx.cumulative_sum(x, axis=1).T), axis=0), 0),
     "another type": (lambda x: vx.sort(vx.astype(vx.cumulative_sum(x, axis=1), vx.int32), axis=0), 0),

@@ -33,6 +33,5 @@ class Call(NamedTuple):
     addresses: tuple[tuple[int, int, int], ...]  # where in the block, of which memory, and how many bytes further on
     numbers: tuple[tuple[int, int], ...]  # where in the block, and which one
     bindings: tuple[tuple[int, int, int, int], ...]  # the number of the binding, which memory, offset and bytes
-    elements: tuple[
-        Elements | None, ...
-    ] = ()  # for a checker: those of each part that it writes, where it writes no others
+    # For a checker: those of each part that it writes, where it writes no others.
+    elements: tuple[Elements | None, ...] = ()

@@ -36,7 +36,7 @@ def without_copies(nodes: Sequence[Node], kept: Iterable[Memory]) -> list[Node]:
     before: list[int] = []  # how many nodes are found before each
     for place, node in enumerate(nodes):
         before.append(len(found))
-        if any(id(memory) in same for memory in node.reads):
+        if same:  # also where a dispatch reads a copy of what its product is of
             node = renamed(node, lambda memory: same.get(id(memory), memory))
         if node.stored is not None and node.stored.nodes:
             own = len(found) + 1 - before[place + 1 - node.stored.nodes]

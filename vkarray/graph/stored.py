@@ -143,8 +143,8 @@ def _with(
             if operand._dtype is not result._dtype or not product.takes(operand):
                 return None
             addends.append(operand)
-    most = 2 - len(product.epilogue.addends)
-    if len(addends) > most or 1 + 2 - most + len(addends) + len(numbers) >= INPUTS:
+    added = len(product.epilogue.addends) + len(addends)
+    if added > 2 or 1 + added + len(numbers) >= INPUTS:
         return None
     return _Steps((*found.members, place), tuple(addends), numbers)
 
