@@ -32,9 +32,7 @@ REDUCTIONS, RANK = 8, 16  # and axes, at most: those of glsl/row_program.comp
 _MOST_SUBGROUPS = 8  # of a row, that meet at once: those of glsl/reduce.comp
 _NEIGHBOURS, _COLUMNS_WORKGROUP = 32, 1024  # rows that a workgroup for columns has at least, and its invocations
 _MOST_ELEMENTS = 16  # of a pack
-_ELEMENTS_AHEAD = (
-    8  # single elements that GPUs load before they store one: memory answers all of them in the time of one
-)
+_WORDS_AHEAD = 8  # of single elements that GPUs load before they store one: memory answers all in the time of one
 _AHEAD = 1 << 31  # bytes that an element of a row may lie after the first one, which devices take for unsigned
 
 
@@ -183,7 +181,9 @@ class Rows(NamedTuple):
                 few, vector = (SINGLE, ONE_BY_ONE), 1
         batch = BATCH
         if vector == 1:
-            batch = 1 if single or device.limits.kind == "cpu" else min(_ELEMENTS_AHEAD, 1 << times.bit_length() - 1)
+            words = sum(max(1, one.dtype.itemsize // 4) for one in inputs if one.kind in OF_ELEMENTS)
+            ahead = 1 if single or device.limits.kind == "cpu" else min(times, _WORDS_AHEAD // max(1, words))
+            batch = 1 << max(1, ahead).bit_length() - 1
         subgroup = 0
         if shared and not columns and has_subgroups(device) and all(one.can_meet_in_subgroups for one in reduced):
             subgroup = device.limits.subgroup_size
