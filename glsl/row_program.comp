@@ -110,6 +110,6 @@ void main() {
     uint number = member;
     for (; number + (BATCH - 1u) * MEMBERS < packs; number += BATCH * MEMBERS) batch(number);
     for (; number < packs; number += MEMBERS) pack(number);
-    if (VECTOR == 1u) return;
+    if (VECTOR == 1u) return;  // single elements are packs
     for (uint index = packs * VECTOR + member; index < elements; index += MEMBERS) element(index);
 }

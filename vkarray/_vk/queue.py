@@ -203,7 +203,7 @@ class Queue:
     ) -> None:  # fmt: skip
         """Take dispatches that ``execute(command buffer)`` adds at once; the caller is behind the gate and has checked it."""
         work = workgroups + dispatches * (LARGEST_WORKGROUPS // LARGEST_BATCH)  # many of them are a batch
-        note = Note(self, name, (workgroups, 1, 1), (), (), 0) if self.timing_sinks else None
+        note = Note(self, name, None, (), (), None) if self.timing_sinks else None
         self._take(name, reads, writes, execute, (), 0, 0, None, note, work)
 
     def _take(

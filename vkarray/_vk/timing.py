@@ -71,18 +71,20 @@ everywhere: list[Sink] = []  # those for devices that are opened later
 class Note:
     """What the checker and timers want to know of a command: address ranges [begin, end) and who asks for its time.
 
-    `what` are the kernel and its block of arguments, or the bytes that a transfer moves.
+    `what` are the kernel and its block of arguments, the bytes that a transfer moves, or None for a recorded program.
     """
 
     def __init__(
         self, queue: Queue, name: str, groups: tuple[int, int, int] | None, reads: Sequence[Any], writes: Sequence[Any],
-        what: tuple[Kernel, bytes] | int,
+        what: tuple[Kernel, bytes] | int | None,
     ) -> None:  # fmt: skip
         self.name, self.groups, self.what, self.device = name, groups, what, queue.device
         self.reads, self.writes = (
             [(buffer.address, buffer.address + buffer.nbytes) for buffer in buffers] for buffers in (reads, writes)
         )
-        asking = [sink for sink in queue.timing_sinks if groups is not None or sink.transfers]
+        asking = queue.timing_sinks
+        if groups is None:
+            asking = [sink for sink in asking if (sink.replays if what is None else sink.transfers)]
         self.sinks = [(sink, sink.noted(self, reads, writes)) for sink in asking]
         self.show = groups is not None and configuration.current().debug > 1
         self.timed = bool(self.sinks or self.show)

@@ -9,7 +9,7 @@ from ..core import layout
 from ..core.array import VkArray, array_in
 from ..kernels import expressions
 from . import views
-from .trace import Node, Value, is_whole
+from .trace import Node, is_own
 
 # From so many elements of a block on, by the kind of device: a border takes dispatches of its own.
 LEAST = {"cpu": 1 << 15, "gpu": 1 << 19}
@@ -54,9 +54,7 @@ def _can_be_cut(node: Node, before: Sequence[Node]) -> bool:
     """Whether a node fills memory of the program's, all of it, with numbers or with what is in other memory."""
     result, operation = node.result, node.operation
     assert result is not None
-    if operation is None or operation.indexed or type(result._buffer) is not Value or result._buffer.given:
-        return False
-    if not is_whole(result) or result.size < _least(result):
+    if operation is None or operation.indexed or not is_own(result) or result.size < _least(result):
         return False
     read = {id(one._buffer) for one in node.inputs if isinstance(one, VkArray)}
     if read and not expressions.is_copy(operation):

@@ -217,10 +217,10 @@ def lower(work: Sequence[Work], rows: list[int] | None) -> Lowering:
     try:
         watches[thread] = lowered
         for one in work:
-            lowered.into(())
+            lowered.into()
             if isinstance(one, Kernel):
                 for inputs, results in one.parts():
-                    lowered.into(results)
+                    lowered.into(*results)
                     Evaluation(one.expression, inputs, results, results[0]._device).run()
             elif isinstance(one, OfRows):
                 one.program.run(next(varies))
@@ -230,7 +230,7 @@ def lower(work: Sequence[Work], rows: list[int] | None) -> Lowering:
                 one.node.prologue.send(one.node.dispatch, one.expression, one.inputs, one.shape)  # type: ignore[union-attr, arg-type]
             elif one.operation is not None:
                 result = one.result
-                lowered.into((result,))  # type: ignore[arg-type]
+                lowered.into(result)  # type: ignore[arg-type]
                 launch.evaluate(one.operation, one.inputs, (result,), result._shape, result._device, None, one.origin)  # type: ignore[union-attr, arg-type]
             elif one.dispatch is None:
                 what = one.stored.what  # type: ignore[union-attr]

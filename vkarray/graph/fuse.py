@@ -16,7 +16,7 @@ from .expression import RegionExpression, RowExpression, Together
 from .regions import Dependencies, Region, in_order, length, regions
 from .simplify import living, without_copies, without_repetitions
 from .stored import with_steps
-from .trace import Memory, Node, Value, is_whole
+from .trace import Memory, Node, Value, is_own
 from .work import Kernel, OfRows, Reduced, Sums, Work
 
 # What may be computed where it is read rather than stored: up to a cost always, and up to another one where what is computed more
@@ -253,7 +253,7 @@ class Builder:
     def _again(self, number: int) -> int | None:
         node = self.nodes[number]
         result = node.result
-        if result is None or type(result._buffer) is not Value or result._buffer.given or not is_whole(result):
+        if result is None or node.operation is None or not is_own(result):
             return None
         if len(self.known.writers[id(result._buffer)]) > 1:
             return None

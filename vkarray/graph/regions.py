@@ -252,7 +252,7 @@ def length(node: Node) -> int:
 
 
 def apart(one: VkArray, other: VkArray) -> bool:
-    """Whether two parts of an array, of the same strides, have no element in common: blocks that some axis parts."""
+    """Whether two arrays in the same memory are known to have no element in common."""
     return layout.apart(box_of(one), box_of(other))
 
 

@@ -13,7 +13,7 @@ from ..kernels import expressions, row_program
 from ..kernels.reduction_order import LONG_COLUMNS
 from . import views
 from .regions import Geometry, bits, is_possible, length, merge
-from .trace import Node, Value, is_whole, same_place
+from .trace import Node, is_own, same_place
 
 if TYPE_CHECKING:
     from .regions import Dependencies, Region
@@ -139,7 +139,7 @@ def _belongs(number: int, geometry: Geometry, known: Dependencies) -> bool:
     """Whether a node can be a part of a program for rows: it changes no memory that others have, and reads what nobody changes."""
     node = known.nodes[number]
     result = node.made
-    if result is None or type(result._buffer) is not Value or result._buffer.given or not is_whole(result):
+    if result is None or not is_own(result):
         return False
     if len(known.writers[id(result._buffer)]) > 1 or not math.prod(geometry.shape):
         return False

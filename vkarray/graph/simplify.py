@@ -10,7 +10,7 @@ from ..core.array import VkArray, array_in
 from ..core.tokens import Token
 from ..kernels.expressions import is_copy
 from ..kernels.scalars import Scalar
-from .trace import Memory, Node, Value, is_whole
+from .trace import Memory, Node, Value, is_own
 
 
 def living(nodes: Sequence[Node], kept: Iterable[Memory]) -> list[Node]:
@@ -26,11 +26,7 @@ def living(nodes: Sequence[Node], kept: Iterable[Memory]) -> list[Node]:
 
 def without_copies(nodes: Sequence[Node], kept: Iterable[Memory]) -> list[Node]:
     """The nodes without those that copy all of some memory of the program's to other memory, neither of which is written later."""
-    returned = set(map(id, kept))
-    writers: dict[int, list[int]] = {}
-    for place, node in enumerate(nodes):
-        for memory in dict.fromkeys(map(id, node.writes)):
-            writers.setdefault(memory, []).append(place)
+    returned, writers = set(map(id, kept)), _writers(nodes)
     same: dict[int, Memory] = {}
     found: list[Node] = []
     before: list[int] = []  # how many nodes are found before each
@@ -41,10 +37,11 @@ def without_copies(nodes: Sequence[Node], kept: Iterable[Memory]) -> list[Node]:
         if node.stored is not None and node.stored.nodes:
             own = len(found) + 1 - before[place + 1 - node.stored.nodes]
             node = node._replace(stored=node.stored._replace(nodes=own))
-        source, result = _copied(node) or (None, None)
+        source, result = node.inputs[0] if node.inputs else None, node.result
         if (
-            source is not None and result is not None and id(result._buffer) not in returned
-            and writers[id(result._buffer)] == [place] and writers.get(id(source._buffer), [place])[-1] < place
+            type(source) is VkArray and result is not None and _is_whole_copy(node, source, result)
+            and writers.get(id(source._buffer), [place])[-1] < place and writers[id(result._buffer)] == [place]
+            and id(result._buffer) not in returned
         ):  # fmt: skip
             same[id(result._buffer)] = source._buffer
         else:
@@ -52,24 +49,26 @@ def without_copies(nodes: Sequence[Node], kept: Iterable[Memory]) -> list[Node]:
     return found
 
 
-def _copied(node: Node) -> tuple[VkArray, VkArray] | None:
-    """What a node copies and what it makes, where both are all of memory of the program's, in the same order."""
-    source, result = node.inputs[0] if node.inputs else None, node.result
-    if node.operation is None or not is_copy(node.operation) or node.stored is not None or result is None:
-        return None
-    if type(source) is not VkArray or source._dtype is not result._dtype or source.size != result.size:
-        return None
-    own = all(type(one._buffer) is Value and not one._buffer.given and is_whole(one) for one in (source, result))
-    return (source, result) if own else None
+def _writers(nodes: Sequence[Node]) -> dict[int, list[int]]:
+    """By memory, the places of the nodes that write to it."""
+    found: dict[int, list[int]] = {}
+    for place, node in enumerate(nodes):
+        for memory in dict.fromkeys(map(id, node.writes)):
+            found.setdefault(memory, []).append(place)
+    return found
+
+
+def _is_whole_copy(node: Node, source: VkArray, result: VkArray) -> bool:
+    """Whether a node copies all of some memory of the program's to other memory, in the same order."""
+    return (
+        node.operation is not None and is_copy(node.operation) and node.stored is None
+        and source._dtype is result._dtype and source.size == result.size and is_own(source) and is_own(result)
+    )  # fmt: skip
 
 
 def without_repetitions(nodes: Sequence[Node], kept: Iterable[Memory]) -> list[Node]:
     """The nodes without elementwise ones that compute what one before them has computed of the same values."""
-    returned = set(map(id, kept))
-    writers: dict[int, int] = {}
-    for node in nodes:
-        for memory in node.writes:
-            writers[id(memory)] = writers.get(id(memory), 0) + 1
+    returned, writers = set(map(id, kept)), _writers(nodes)
     versions: dict[int, int] = {}
     known: dict[Any, Memory] = {}
     same: dict[int, Memory] = {}
@@ -78,11 +77,7 @@ def without_repetitions(nodes: Sequence[Node], kept: Iterable[Memory]) -> list[N
         if any(id(memory) in same for memory in node.reads):
             node = renamed(node, lambda memory: same.get(id(memory), memory))
         result = node.result
-        once = (
-            result is not None and type(result._buffer) is Value and not result._buffer.given and is_whole(result)
-            and writers[id(result._buffer)] == 1
-        )  # fmt: skip
-        if once and result is not None:
+        if result is not None and is_own(result) and len(writers[id(result._buffer)]) == 1:
             key = (
                 node.operation, node.origin, result._shape, result._dtype,
                 tuple(_operand_key(one, versions) for one in node.inputs),

@@ -20,7 +20,7 @@ from ..kernels.product.stacks import Product
 from ..kernels.product.strategies import is_worth_linking
 from ..kernels.scalars import Scalar
 from .regions import number_key, types_read
-from .trace import Memory, Node, Stored, Value, is_whole, same_place
+from .trace import Memory, Node, Stored, is_own, same_place
 
 MOST = 24  # operations of a kernel that stores what it computes of something else
 
@@ -61,11 +61,7 @@ class _Uses:
 
     def is_own(self, array: VkArray, writers: Iterable[int]) -> bool:
         """Whether an array is memory of the program's, all of which these nodes alone write."""
-        memory = array._buffer
-        return (
-            type(memory) is Value and not memory.given and is_whole(array)
-            and set(self.writers.get(id(memory), ())) <= set(writers)
-        )  # fmt: skip
+        return is_own(array) and set(self.writers.get(id(array._buffer), ())) <= set(writers)
 
     def leaves(self, array: VkArray, members: Iterable[int]) -> bool:
         """Whether an array is returned, or read by others than these nodes."""

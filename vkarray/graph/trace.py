@@ -259,13 +259,12 @@ class Lowering(Watch):
     def __init__(self, varies: bool) -> None:
         super().__init__()
         self.varies = varies
-        self.boxes: dict[int, Box] | None = None
+        self.boxes: dict[int, Box] = {}
 
-    def into(self, results: Sequence[VkArray]) -> None:
-        """Know which elements of their memory the next dispatches write."""
-        self.boxes = {id(one._buffer): box_of(one) for one in results}
-        if len(self.boxes) < len(results):  # several of the same memory
-            self.boxes = None
+    def into(self, *results: VkArray) -> None:
+        """Know which elements of their memory the next dispatches write, unless several results have the same memory."""
+        boxes = {id(one._buffer): box_of(one) for one in results}
+        self.boxes = boxes if len(boxes) == len(results) else {}
 
     def allocate(self, device: Device, nbytes: int) -> Value:
         """Memory that is taken when the program runs."""
@@ -284,13 +283,19 @@ class Lowering(Watch):
 
     def add(self, dispatch: Dispatch) -> None:
         """Take a dispatch."""
-        self.dispatches.append(dispatch._replace(boxes=self.boxes) if self.boxes else dispatch)
+        self.dispatches.append(dispatch._replace(boxes=self.boxes))
 
 
 def is_whole(array: VkArray) -> bool:
     """Whether an array is all of its memory, in C order."""
     nbytes = math.prod(array._shape) * storage_itemsize(array._dtype, array._device)
     return array._contiguous and array._offset == 0 and nbytes == array._buffer.nbytes
+
+
+def is_own(array: VkArray) -> bool:
+    """Whether an array is all of memory that the program takes, in C order."""
+    memory = array._buffer
+    return type(memory) is Value and not memory.given and is_whole(array)
 
 
 def same_place(one: VkArray, other: VkArray) -> bool:

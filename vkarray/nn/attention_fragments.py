@@ -126,17 +126,15 @@ def attend(
     Returns the result of shape (..., H, L, F), which lies in memory as (..., L, H, F), the order that comes after it in models.
     """
     rows, width, keys, dtype, device = *query._shape[-2:], key._shape[-2], query._dtype, query._device
+    tile = choose_tile(device, width, dtype, rows, math.prod(query._shape[:-2]))
     rank = max(query.ndim, key.ndim, value.ndim)
-    if width % LANES or value._shape[-1] != width or rank > 4 or 0 in (*query._shape, *key._shape):
+    if tile is None or width % LANES or value._shape[-1] != width or rank > 4 or 0 in (*query._shape, *key._shape):
         return None
     stacks = [(1, 1, *one._shape[:-2])[-2:] for one in (query, key, value)]
     (own, heads), *others = stacks
     batch, heads = layout.broadcast_shapes(
         [(own, heads), *((one, count * group) for one, count in others)], "attention"
     )
-    tile = choose_tile(device, width, dtype, rows, batch * heads)
-    if tile is None:
-        return None
     operands = [
         _in_packs(layout_of(one, (batch, count, *one._shape[-2:])))
         for one, count in zip((query, key, value), (heads, heads // group, heads // group), strict=True)

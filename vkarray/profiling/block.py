@@ -135,8 +135,8 @@ class Profile(Sink):
         operation = (CALLS.calling() or note.name) if call is None else call.operation
         operations: int | None = 0
         numbers: dict[str, int] = {}
-        if isinstance(note.what, int):
-            read = written = note.what
+        if not isinstance(note.what, tuple):
+            read = written = note.what or 0
         else:
             known = {} if call is None else call.sizes
             read, written = work.bytes_of(reads, known), work.bytes_of(writes, known)

@@ -86,8 +86,7 @@ class Tile(NamedTuple):
         return packs * 16
 
 
-# In each table the row that fits and should take least time is taken. Figures of an NVIDIA H200, of results that do not fill it of
-# an H100. On RDNA3 the form "ahead" spills
+# In each table the row that fits and should take least time is taken. Figures of an NVIDIA H200. On RDNA3 the form "ahead" spills
 # 205 registers; Intel's GPUs from Lunar Lake on have fragments of 8 x 16, and subgroups of 16. Those of 8 x 8 that Intel's older
 # GPUs list too are not used: most of them compute such products without any unit for them.
 TILES = {
